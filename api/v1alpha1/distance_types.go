@@ -4,20 +4,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// DistanceStatus is the distance of topology.links as it was set, and as it was measured.
+// DistanceStatus is the delay of topology.links as set, and as measured.
 type DistanceStatus struct {
-	// nodes that hold up what comes to them.
+	// nodes that delay the packets they receive.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=10
 	Nodes []LinkedNodeStatus `json:"nodes,omitempty"`
-	// roundTrips between nodes, and from nodes to the pods of app and proxy where app.zone has a link.
+	// roundTrips between nodes. Where app.zone has a link, also from nodes to the pods of app and proxy.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	RoundTrips []RoundTripStatus `json:"roundTrips,omitempty"`
-	// lookTime is when the nodes' agents were last asked for what they had counted.
+	// lookTime is when the operator last read the agents' counters.
 	// +optional
 	LookTime *metav1.MicroTime `json:"lookTime,omitempty"`
 	// clients are the addresses of the pods of app and proxy that links were last set for.
@@ -26,132 +26,114 @@ type DistanceStatus struct {
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:items:MaxLength=64
 	Clients []string `json:"clients,omitempty"`
-	// clientReplacements is how many of these came while the load ran: for how long they were at no distance is not known. Such a run is
+	// undelayedMilliseconds is the longest that a node's replacement pod ran during the load before all its links were set. Above 5 s the run is
 	// Inconclusive.
 	// +optional
-	ClientReplacements int64 `json:"clientReplacements,omitempty"`
-	// removedTime is when the distance ended.
+	UndelayedMilliseconds int64 `json:"undelayedMilliseconds,omitempty"`
+	// undelayedSinceTime is the earliest start of a replacement pod whose links are not all set yet (operator clock). A run that ends with one
+	// is Inconclusive.
+	// +optional
+	UndelayedSinceTime *metav1.MicroTime `json:"undelayedSinceTime,omitempty"`
+	// removedTime is when the operator removed all links.
 	// +optional
 	RemovedTime *metav1.MicroTime `json:"removedTime,omitempty"`
 }
 
-// LinkedNodeStatus is what a node's agent does for its links.
+// LinkedNodeStatus is the state of a node's links.
 type LinkedNodeStatus struct {
 	// name of the node's pod.
 	Name string `json:"name"`
-	// podUID in which they were last set.
+	// podUID of the pod in which they were last set.
 	// +optional
 	PodUID string `json:"podUID,omitempty"`
-	// session of the agent that set them: one that is started anew has another, and delays nothing.
+	// session of the agent that set them. An agent that restarts begins another session, without links.
 	// +optional
 	Session string `json:"session,omitempty"`
-	// peers identifies the addresses and delays that were last set.
+	// peers is a hash of the addresses and delays that were last set.
 	// +optional
 	Peers string `json:"peers,omitempty"`
-	// method that delays: Netem of the kernel, or a PacketQueue that the agent reads.
+	// method of the delay: Netem is the kernel's, PacketQueue the agent's.
 	// +optional
 	Method LinkMethod `json:"method,omitempty"`
 	// setTime is when they were last set.
 	// +optional
 	SetTime *metav1.MicroTime `json:"setTime,omitempty"`
-	// withoutDistance tells that they are ended for stages of the load without distance, which come first.
+	// withoutDistance: the links are off for the load's first stages, which have distance None.
 	// +optional
 	WithoutDistance bool `json:"withoutDistance,omitempty"`
-	// linkingTime is when the node's agent began to set them after these stages, by its clock. Absent where the load has none.
+	// linkingTime is when the agent began to set them after these stages (node clock). Absent without such stages.
 	// +optional
 	LinkingTime *metav1.MicroTime `json:"linkingTime,omitempty"`
-	// linkedTime is when they stood then, by the same clock.
+	// linkedTime is when they were set (node clock).
 	// +optional
 	LinkedTime *metav1.MicroTime `json:"linkedTime,omitempty"`
-	// resets is how often they were set again since another pod, of the node or of a peer, had another address: until setTime what
-	// came from that address was at no distance.
+	// interruptions is how often a pod was replaced that has a link to or from the node. Each time its links were set again.
 	// +optional
-	Resets int64 `json:"resets,omitempty"`
-	// replacements is how often the node's pod was another than the one before, since the links were set for the first time.
-	// +optional
-	Replacements int64 `json:"replacements,omitempty"`
-	// cameTime is when a pod that came into another's place while the load ran began to run, by the operator's clock and at the earliest. Absent
-	// once all links to and from it are known to stand. A run that ends with one is Inconclusive.
-	// +optional
-	CameTime *metav1.MicroTime `json:"cameTime,omitempty"`
-	// undelayedSinceTime is the same of the pod that was at no distance for the longest, and undelayedUntilTime when all links to and from
-	// it were known to stand. A run in which that took more than 5 s is Inconclusive.
-	// +optional
-	UndelayedSinceTime *metav1.MicroTime `json:"undelayedSinceTime,omitempty"`
-	// undelayedUntilTime: see undelayedSinceTime.
-	// +optional
-	UndelayedUntilTime *metav1.MicroTime `json:"undelayedUntilTime,omitempty"`
-	// lapses is how often the agent was started anew in the same pod while it had packets to delay: meanwhile nothing was delayed. Such a run is Inconclusive.
-	// +optional
-	Lapses int64 `json:"lapses,omitempty"`
-	// What all agents of the node have counted: those of pods that were replaced until they were last asked.
+	Interruptions int64 `json:"interruptions,omitempty"`
+	// Counts of the last agent of the node that delayed packets.
 	LinkCounts `json:",inline"`
-	// earlier is the part of it that agents before the present one had counted when they were last asked. Absent where there was none.
-	// +optional
-	Earlier *LinkCounts `json:"earlier,omitempty"`
-	// stages tell what became of the packets in each stage of the load in which the node's agent could be asked, where it is a PacketQueue
-	// that delays.
+	// stages have the counts of each stage of the load. Absent with Netem, and for stages in which the agent did not answer.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	Stages []LinkedStageStatus `json:"stages,omitempty"`
-	// problem is what is wrong with them, absent where all is well. A run that ends with one is Inconclusive.
+	// problem of the links. A run that ends with one is Inconclusive.
 	// +optional
 	Problem LinkProblem `json:"problem,omitempty"`
-	// note tells people more of the problem.
+	// note describes the problem.
 	// +optional
 	Note string `json:"note,omitempty"`
 }
 
-// LinkProblem is what is wrong with a node's links.
+// LinkProblem is a problem of a node's links.
 // +kubebuilder:validation:Enum=NotSet;NotSetAgain;NotRead;NotKept;NotInStage
 type LinkProblem string
 
 // Problems of links.
 const (
 	LinkNotSet      LinkProblem = "NotSet"      // the agent did not set them
-	LinkNotSetAgain LinkProblem = "NotSetAgain" // the pod was replaced, and they were not set for the next one
-	LinkNotRead     LinkProblem = "NotRead"     // the agent did not tell what came of them
-	LinkNotKept     LinkProblem = "NotKept"     // an agent of the node did not delay all packets as asked: stays, whatever comes after
-	LinkNotInStage  LinkProblem = "NotInStage"  // the verdict: they were not set, as far as is known, within the stage after those without distance
+	LinkNotSetAgain LinkProblem = "NotSetAgain" // the pod was replaced, and the new pod has no links
+	LinkNotRead     LinkProblem = "NotRead"     // the agent did not report its counters
+	LinkNotKept     LinkProblem = "NotKept"     // packets were not delayed as asked; remains until the end of the run
+	LinkNotInStage  LinkProblem = "NotInStage"  // set by the verdict: the links were perhaps not set within the first stage after those without distance
 )
 
-// LinkCounts are what became of the packets that a node's links hold up.
+// LinkCounts are an agent's counters of delayed packets.
 type LinkCounts struct {
-	// delayedPackets so far, absent when that is not known.
+	// delayedPackets so far. Absent if unknown.
 	// +optional
 	DelayedPackets *int64 `json:"delayedPackets,omitempty"`
-	// droppedPackets found no room, or the kernel discarded them while they waited: must be 0. Absent when that is not known.
+	// droppedPackets found the queue full, or the kernel discarded them while they waited. Must be 0; absent if unknown.
 	// +optional
 	DroppedPackets *int64 `json:"droppedPackets,omitempty"`
-	// latePackets were let go more than 5% of their delay, and more than 1 ms, too late, also before the load and in stages that do not
-	// count: stages has what the verdict goes by. Absent when that is not known.
+	// latePackets were released too late by more than 5% of their delay and more than 1 ms, at any time of the run. The verdict uses stages
+	// instead. Absent if unknown.
 	// +optional
 	LatePackets *int64 `json:"latePackets,omitempty"`
-	// latestMicroseconds by which a packet was late, absent when that is not known.
+	// latestMicroseconds is the longest time by which a packet was late. Absent if unknown.
 	// +optional
 	LatestMicroseconds *int64 `json:"latestMicroseconds,omitempty"`
 }
 
-// LinkedStageStatus is what became of the packets that a node's links hold up in a stage of the load. Its counters are read once a second.
+// LinkedStageStatus are a node's counters of delayed packets in a stage of the load, read once a second.
 type LinkedStageStatus struct {
 	// name of the stage.
 	Name string `json:"name"`
-	// discarded tells that the stage does not count, and neither does what was late in it.
+	// discarded: the stage does not count, and neither do its late packets.
 	// +optional
 	Discarded bool `json:"discarded,omitempty"`
-	// delayedPackets of it at least: without those of up to a second at its ends.
+	// delayedPackets is a minimum: up to a second at each end of the stage is left out.
 	DelayedPackets int64 `json:"delayedPackets"`
-	// latePackets of it at most: with those of up to two seconds before and after it. They were let go more than 5% of their delay, and more
-	// than 1 ms, too late: at most 1% of the delayed ones. A run of which a stage that counts has more is Inconclusive.
+	// latePackets were released too late by more than 5% of their delay and more than 1 ms. A maximum: it includes up to two seconds before and
+	// after the stage. Above 1% of delayedPackets in a stage that counts, the run is Inconclusive.
 	LatePackets int64 `json:"latePackets"`
-	// heldUpPackets of it at most, with those of up to ten seconds after it, since they may have been due in it: they were let go 100 ms too
-	// late, or more, and are among latePackets. Must be 0.
+	// heldUpPackets are the latePackets that were 100 ms late or more. Must be 0. A maximum: it includes up to ten seconds after the stage, since
+	// these packets may have been due in it.
 	HeldUpPackets int64 `json:"heldUpPackets"`
 }
 
-// LinkMethod is how packets are delayed.
+// LinkMethod is the mechanism that delays packets.
 // +kubebuilder:validation:Enum=Netem;PacketQueue
 type LinkMethod string
 
@@ -161,7 +143,7 @@ const (
 	LinkPacketQueue LinkMethod = "PacketQueue"
 )
 
-// RoundTripStatus is the round trip between two pods, as it was asked for and as the first one's agent measured it.
+// RoundTripStatus is the round trip between two pods, as requested and as the agent of from measured it.
 type RoundTripStatus struct {
 	// from is a node's pod.
 	From string `json:"from"`
@@ -169,23 +151,23 @@ type RoundTripStatus struct {
 	To string `json:"to"`
 	// requestedMicroseconds by the spec.
 	RequestedMicroseconds int64 `json:"requestedMicroseconds"`
-	// before the load. What is off is measured again, and the load not begun before it is as requested.
+	// before the load. The load begins once it is as requested.
 	// +optional
 	Before *RoundTripFigures `json:"before,omitempty"`
-	// withoutDistance is what it was before the load when the links were ended for its stages without distance. Absent where it has none.
+	// withoutDistance is measured before the load with the links off. Absent without stages of distance None.
 	// +optional
 	WithoutDistance *RoundTripFigures `json:"withoutDistance,omitempty"`
 	// after the load.
 	// +optional
 	After *RoundTripFigures `json:"after,omitempty"`
-	// note says why a figure is absent.
+	// note is the reason why a figure is absent.
 	// +optional
 	Note string `json:"note,omitempty"`
 }
 
-// RoundTripFigures are of connections that were opened: a packet there and one back.
+// RoundTripFigures are the durations of opened connections: one packet there and one back.
 type RoundTripFigures struct {
-	// samples that were answered.
+	// samples is the number of answers.
 	Samples int64 `json:"samples"`
 	// p50Microseconds is the median.
 	P50Microseconds int64 `json:"p50Microseconds"`
@@ -193,28 +175,26 @@ type RoundTripFigures struct {
 	P99Microseconds int64 `json:"p99Microseconds"`
 }
 
-// StageDistance holds a closed loop's throughput against what the distance allows: each user waits for the round trip of a commit,
-// and for what a request takes without it.
+// StageDistance compares a closed loop's throughput with the maximum that the distance allows: each user waits for a commit's round trip, and
+// for the rest of the request.
 type StageDistance struct {
-	// roundTripMicroseconds that a commit waits for: to the nearest nodes whose acknowledgement is enough, or to the standbys that Patroni
-	// chose by name (synchronousMode On).
-	// It is measured: the shorter median of before and after the load, so that the bound is rather too high than too low.
-	// With baseFrom Stage the round trip without distance is taken off, since baseMicroseconds has it.
-	// With baseFrom Baseline that is not known: it is the shorter of the measured and the requested one.
+	// roundTripMicroseconds that a commit waits for: to the nearest nodes whose acknowledgement suffices. With Patroni's synchronousMode On it is
+	// the one to the chosen standbys. It is the shorter median of before and after the load, so that the bound is rather too high. With baseFrom Stage the
+	// round trip without distance is subtracted, since baseMicroseconds includes it. With baseFrom Baseline it is at most the requested one.
 	RoundTripMicroseconds int64 `json:"roundTripMicroseconds"`
-	// writesPermille of the requests wait for it.
+	// writesPermille is the share of requests that wait for it, in thousandths.
 	WritesPermille int64 `json:"writesPermille"`
-	// baseMicroseconds is what a request takes on average without distance, with few users where baseFrom is Stage or Baseline.
+	// baseMicroseconds is the mean duration of a request without distance. With baseFrom Stage or Baseline it is that of few users.
 	BaseMicroseconds int64 `json:"baseMicroseconds"`
-	// baseFrom says where that is from.
+	// baseFrom is the source of baseMicroseconds.
 	BaseFrom DistanceBase `json:"baseFrom"`
-	// boundMilliRequestsPerSecond are the users / (baseMicroseconds + round trip x share of writes), in thousandths of a request per second.
+	// boundMilliRequestsPerSecond is users / (baseMicroseconds + round trip x share of writes), in thousandths of a request per second.
 	BoundMilliRequestsPerSecond int64 `json:"boundMilliRequestsPerSecond"`
-	// ofBoundPermille is what succeeded per second, in thousandths of the bound.
+	// ofBoundPermille is the successful requests per second, in thousandths of the bound.
 	OfBoundPermille int64 `json:"ofBoundPermille"`
 }
 
-// DistanceBase is where the latency without distance is from.
+// DistanceBase is the source of the latency without distance.
 // +kubebuilder:validation:Enum=Stage;Baseline;Reads
 type DistanceBase string
 

@@ -176,6 +176,10 @@ func (in *DistanceStatus) DeepCopyInto(out *DistanceStatus) {
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.UndelayedSinceTime != nil {
+		in, out := &in.UndelayedSinceTime, &out.UndelayedSinceTime
+		*out = (*in).DeepCopy()
+	}
 	if in.RemovedTime != nil {
 		in, out := &in.RemovedTime, &out.RemovedTime
 		*out = (*in).DeepCopy()
@@ -635,24 +639,7 @@ func (in *LinkedNodeStatus) DeepCopyInto(out *LinkedNodeStatus) {
 		in, out := &in.LinkedTime, &out.LinkedTime
 		*out = (*in).DeepCopy()
 	}
-	if in.CameTime != nil {
-		in, out := &in.CameTime, &out.CameTime
-		*out = (*in).DeepCopy()
-	}
-	if in.UndelayedSinceTime != nil {
-		in, out := &in.UndelayedSinceTime, &out.UndelayedSinceTime
-		*out = (*in).DeepCopy()
-	}
-	if in.UndelayedUntilTime != nil {
-		in, out := &in.UndelayedUntilTime, &out.UndelayedUntilTime
-		*out = (*in).DeepCopy()
-	}
 	in.LinkCounts.DeepCopyInto(&out.LinkCounts)
-	if in.Earlier != nil {
-		in, out := &in.Earlier, &out.Earlier
-		*out = new(LinkCounts)
-		(*in).DeepCopyInto(*out)
-	}
 	if in.Stages != nil {
 		in, out := &in.Stages, &out.Stages
 		*out = make([]LinkedStageStatus, len(*in))

@@ -115,7 +115,7 @@ func TestADistanceThatWasNotKeptIsInconclusive(t *testing.T) {
 		says   string
 	}{
 		"packets that were dropped":      {func(w *world) { w.droppedPackets = 3 }, "3 packets that were to be delayed at semisync-db-0 were dropped"},
-		"an agent that was started anew": {func(w *world) { w.restartsAt = 20 * time.Second }, "The agent of semisync-db-0 restarted 1 time(s)"},
+		"an agent that was started anew": {func(w *world) { w.restartsAt = 20 * time.Second }, "The links of semisync-db-0 failed: its agent restarted, and delayed nothing meanwhile"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _ := carryOut(t, far, c.change)
@@ -149,7 +149,7 @@ func TestAnAlteredPodEndsTheRun(t *testing.T) {
 // TestAPodThatWasAtNoDistanceInTheLoadIsInconclusive where that took too long.
 func TestAPodThatWasAtNoDistanceInTheLoadIsInconclusive(t *testing.T) {
 	text := strings.Replace(far, "action: Kill, holdSeconds: 10", "action: DeletePod", 1)
-	const says = "A pod replaced semisync-db-0 and ran for up to"
+	const says = "A node's replacement pod ran for up to"
 	if got, _ := carryOut(t, text); strings.Contains(got.Reasons, says) {
 		t.Errorf("one whose links were set at once: %s: %s", got.Verdict, got.Reasons)
 	}

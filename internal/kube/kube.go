@@ -36,11 +36,11 @@ const (
 	ComponentLoad     = "load"
 	ComponentSeed     = "seed"
 	ComponentAudit    = "audit"
-	// ComponentOperator labels what the operator keeps for itself.
+	// ComponentOperator labels the operator's own objects.
 	ComponentOperator = "operator"
-	// ComponentResults labels what stays of an experiment.
+	// ComponentResults labels the results.
 	ComponentResults = "results"
-	// ComponentRemains labels what tells what a deleted experiment may have left behind.
+	// ComponentRemains labels notes of what a deleted experiment may have left.
 	ComponentRemains = "remains"
 )
 
@@ -53,8 +53,8 @@ const FlagRunAs = "--run-as"
 // ConfigMapSuffix names the ConfigMap with the processes' configuration: one key per file.
 const ConfigMapSuffix = "-files"
 
-// Meta names an object of an experiment and labels it as a component. A name is the experiment's, "-" and a suffix, and no suffix
-// may end in "-" and another one: else experiments a and a-audit could both claim a-audit-files. A test of the plan holds this.
+// Meta names and labels an object: the experiment, "-" and a suffix. No suffix may end in "-" and another one, so that names of two experiments
+// differ.
 func Meta(namespace, name, component string, labels map[string]string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: With(labels, LabelComponent, component)}
 }
@@ -106,7 +106,7 @@ func Metered(c *corev1.Container) {
 	c.Ports = append(c.Ports, MetricsPort())
 }
 
-// MetricsEnv tells a process of replab's where to answer Prometheus, MetricsPort that it does.
+// MetricsEnv sets where a process of replab answers Prometheus.
 func MetricsEnv() corev1.EnvVar {
 	return corev1.EnvVar{Name: wire.EnvMetrics, Value: ":" + strconv.Itoa(wire.PortMetrics)}
 }
@@ -168,15 +168,14 @@ func HTTPProbe(path string, port int, period int32) *corev1.Probe {
 	}
 }
 
-// Patient has a pod stay in its Service once it was ready: one that the experiment overloads answers late, which is what is to be seen, and
-// is not to be taken out of the path for it. A container that has ended makes its pod unready at once all the same.
+// Patient keeps a pod in its Service once it was ready: an overloaded pod must stay in the path. A pod whose container ended leaves it anyway.
 func Patient(readiness *corev1.Probe) *corev1.Probe {
 	patient := *readiness
 	patient.FailureThreshold = 600
 	return &patient
 }
 
-// HungProbe finds a process that has answered nothing for a minute, and none that is slow on a busy machine.
+// HungProbe finds a process that did not answer for a minute.
 func HungProbe(path string, port int) *corev1.Probe {
 	p := HTTPProbe(path, port, 10)
 	p.TimeoutSeconds, p.FailureThreshold = 10, 6

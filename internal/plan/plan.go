@@ -1,5 +1,4 @@
-// Package plan turns an experiment into the objects that it needs. It is pure: the same experiment and catalogue give the
-// same objects, which golden files hold on to.
+// Package plan turns an experiment into its objects. It is pure, and golden files keep its results.
 package plan
 
 import (
@@ -27,8 +26,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Plan is every object that an experiment needs, apart from the Secret, which is random, and the audit, which needs to
-// know the nodes' roles first.
+// Plan is every object of an experiment, apart from the random Secret, and the audit, which needs the nodes' roles.
 type Plan struct {
 	// Deploy are the objects of the system under test and the recorder.
 	Deploy []kube.Object
@@ -42,21 +40,20 @@ type Plan struct {
 	Pods int
 	// Proxy are the settings of the proxy, nil without one.
 	Proxy map[string]string
-	// SendsTwice tells that the proxy may send a statement again.
+	// SendsTwice: the proxy may send a statement again.
 	SendsTwice bool
 	// Nodes are the pods of the database nodes in their order.
 	Nodes []string
 	// CommitWaits is for how many other nodes a commit waits: see topology.System.
 	CommitWaits int
-	// StandbysChosen tells that a manager chooses these: see topology.System.
+	// StandbysChosen, by a manager: see topology.System.
 	StandbysChosen bool
-	// LossesWhileDegraded and DegradedBy tell whether lost writes are told apart by whether a standby was waited for, and what has none waited for: see
-	// topology.System.
+	// LossesWhileDegraded and DegradedBy: see topology.System.
 	LossesWhileDegraded bool
 	DegradedBy          string
-	// ReadsWait tells that reads wait for what other nodes have committed: see topology.System.
+	// ReadsWait for the commits of other nodes: see topology.System.
 	ReadsWait bool
-	// Store tells that the nodes agree in the API server on who takes the writes: see topology.System.
+	// Store: the nodes agree on the writer in the API server: see topology.System.
 	Store bool
 }
 
@@ -68,7 +65,7 @@ type Input struct {
 	ClusterDomain string
 	// OperatorNamespace is where the operator runs, empty outside of the cluster.
 	OperatorNamespace string
-	// Prometheus is let in to the processes' metrics; nil for nobody.
+	// Prometheus may read the processes' metrics; nil if none may.
 	Prometheus *wire.PodPeer
 	// Pods are the operator's settings of all experiments' pods.
 	Pods *v1alpha1.PodsSpec
@@ -174,8 +171,7 @@ func Build(in Input) (Plan, error) {
 	return p, nil
 }
 
-// Controllers names the objects that make pods. Of an object of another operator's it is the name of the StatefulSet that this one makes of it, and
-// of a load that another operator runs beside its object's those of the Jobs.
+// Controllers names the objects that make pods, including those that other operators make of the plan's objects.
 func (p Plan) Controllers() []string {
 	var names []string
 	for _, o := range p.Deploy {

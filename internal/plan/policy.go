@@ -17,14 +17,13 @@ import (
 // OperatorLabels select the operator's pods in its namespace.
 var OperatorLabels = map[string]string{"app.kubernetes.io/name": "replab", kube.LabelComponent: kube.ComponentOperator}
 
-// door is a port of a component and who may open it. Port 0 is every port.
+// door is a port of a component, and its clients. Port 0 is every port.
 type door struct {
 	port int
 	from []string
 }
 
-// doors of each component's pods. What has none is open to nobody; the kubelet's probes need no leave. The load runs scripts of
-// users: it reaches the recorder and nothing else of the experiment.
+// doors are the open ports of each component. The load runs users' scripts, so it reaches the recorder alone.
 func (b *builder) doors() map[string][]door {
 	routes := b.system.Routes
 	manager, watching := b.manager(), []string{kube.ComponentRecorder, kube.ComponentOperator}
@@ -57,7 +56,7 @@ func (b *builder) doors() map[string][]door {
 		kube.ComponentAudit: nil,
 	}
 	if b.spec.App.Zone != "" && len(b.spec.Topology.Links) > 0 {
-		// Nobody listens there: the refusal is what nodes measure the round trip by.
+		// No process listens there: nodes measure the round trip by the refusal.
 		measured := door{wire.PortAgent, []string{kube.ComponentNode}}
 		doors[kube.ComponentProxy] = append(doors[kube.ComponentProxy], measured)
 		doors[kube.ComponentSocial] = append(doors[kube.ComponentSocial], measured)
@@ -76,8 +75,7 @@ func (b *builder) manager() []string {
 	return nil
 }
 
-// policies close every port of the experiment's pods to all that have no business there. An operator that does not know its own
-// namespace runs outside of the cluster: it makes none, since they would shut it out.
+// policies close all other ports. An operator outside of the cluster makes none, since they would exclude it.
 func (b *builder) policies() []kube.Object {
 	if b.operatorNamespace == "" {
 		return nil

@@ -16,8 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// ConfigMaps is what a ConfigMap needs of the API server: client-go's typed client for one namespace has it. The
-// ServiceAccount needs get and patch on the one named ConfigMap.
+// ConfigMaps is the part of client-go's client that is used. The ServiceAccount needs get and patch on the one ConfigMap.
 type ConfigMaps interface {
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*corev1.ConfigMap, error)
 	Patch(ctx context.Context, name string, kind types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*corev1.ConfigMap, error)
@@ -55,9 +54,7 @@ func NewConfigMap(client ConfigMaps, name string) *ConfigMap {
 	}
 }
 
-// Publish sets the given keys (text in data, bytes in binaryData) and leaves all others alone; either map may be nil.
-// It retries while the API server is away or refuses, until ctx ends: then it returns the last error. Only a document
-// that can never be accepted, such as one above 1 MiB, is an error at once.
+// Publish sets the given keys, and keeps all others. It retries until ctx ends, unless the document can never be accepted.
 func (m *ConfigMap) Publish(ctx context.Context, data map[string]string, binaryData map[string][]byte) error {
 	patch, err := json.Marshal(struct {
 		Data       map[string]string `json:"data,omitempty"`
@@ -73,8 +70,7 @@ func (m *ConfigMap) Publish(ctx context.Context, data map[string]string, binaryD
 	})
 }
 
-// Read returns what the ConfigMap holds, with the retries of Publish. A process that continues after a restart reads
-// its own last word here.
+// Read returns the ConfigMap, with the retries of Publish.
 func (m *ConfigMap) Read(ctx context.Context) (*corev1.ConfigMap, error) {
 	var found *corev1.ConfigMap
 	err := m.untilDone(ctx, "read", func(ctx context.Context) (err error) {
@@ -107,8 +103,7 @@ func (m *ConfigMap) untilDone(ctx context.Context, what string, act func(context
 	return nil
 }
 
-// neverAccepted tells apart errors that a retry cannot cure. NotFound and Forbidden are not among them: the plan may
-// apply the ConfigMap or its Role a moment after the pod has started.
+// neverAccepted reports errors that no retry cures. NotFound and Forbidden may pass once the plan is applied.
 func neverAccepted(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsBadRequest(err)
 }

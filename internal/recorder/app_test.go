@@ -15,13 +15,13 @@ import (
 
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/recorder/figures"
-	"replab.dev/internal/recorder/front"
+	"replab.dev/internal/recorder/httpserver"
 	"replab.dev/internal/recorder/outage"
 	"replab.dev/internal/recorder/upstream"
 	"replab.dev/internal/wire"
 )
 
-// app is the side behind the door, an HTTP server that does as the test says.
+// app is the side behind the recorder, an HTTP server that does as the test says.
 type app struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -49,8 +49,8 @@ func (a *app) requests() []*http.Request {
 	return a.seen
 }
 
-// newDoor returns a door before the app at address, and the path of its ledger.
-func newDoor(t *testing.T, address string, timeout time.Duration) (*door, string) {
+// newForwarder returns a recorder before the app at address, and the path of its ledger.
+func newForwarder(t *testing.T, address string, timeout time.Duration) (*forwarder, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledger")
 	now := steadyClock()
@@ -59,7 +59,7 @@ func newDoor(t *testing.T, address string, timeout time.Duration) (*door, string
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	d := &door{
+	d := &forwarder{
 		app: upstream.New(address), timeout: timeout, now: now, ledger: l, state: newState(path+stateSuffix, now),
 		figures: figures.New(stages, now), outage: outage.NewLog(now, nil),
 	}
@@ -67,8 +67,8 @@ func newDoor(t *testing.T, address string, timeout time.Duration) (*door, string
 	return d, path
 }
 
-// serveDoor serves the door until the test ends, and returns where: host:port.
-func serveDoor(t testing.TB, d *door) string {
+// serveForwarder serves the recorder until the test ends, and returns where: host:port.
+func serveForwarder(t testing.TB, d *forwarder) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -76,7 +76,7 @@ func serveDoor(t testing.TB, d *door) string {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- front.ServeOn(ctx, l, d.serve) }()
+	go func() { ended <- httpserver.ServeOn(ctx, l, d.serve) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
@@ -86,8 +86,8 @@ func serveDoor(t testing.TB, d *door) string {
 	return l.Addr().String()
 }
 
-// ask gives the door a request as the front does.
-func ask(d *door, method, target, body string) front.Answer {
+// ask gives the recorder a request as the HTTP server does.
+func ask(d *forwarder, method, target, body string) httpserver.Answer {
 	return d.serve(httptest.NewRequest(method, target, nil), []byte(body))
 }
 

@@ -14,13 +14,11 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// probeTimeout bounds one write of the availability probe. It is short so that probes which hang in an outage hold few
-// of the app's connections: one second's worth of them at most.
+// probeTimeout bounds one write of the probe, so that in an outage it holds the app's connections of one second at most.
 const probeTimeout = time.Second
 
-// availability is the availability probe: small writes through the app, which bound how finely an outage can be told
-// whatever the load does. They are sent while the load itself proves nothing, see schedule, and are neither in the ledger
-// nor in the load's figures.
+// availability is the availability probe: small writes through the app while the load itself proves nothing, see schedule. Neither the ledger nor
+// the load's figures have them.
 type availability struct {
 	app      backend
 	ids      func() uint64
@@ -33,9 +31,8 @@ type availability struct {
 	sent, acknowledged, failed, skipped atomic.Int64
 }
 
-// run sends each write when it is due until ctx ends, and returns when the last has ended. A write that is due while this
-// process was kept from running is sent late, never left out; only when as many writes as the timeout explains are still
-// in flight it is skipped, and counted as that.
+// run sends each write when due until ctx ends, and waits for the last. A late write is sent, not left out, unless as many as the timeout explains
+// are in flight: then it counts as skipped.
 func (a *availability) run(ctx context.Context) {
 	var inFlight sync.WaitGroup
 	defer inFlight.Wait()
@@ -93,4 +90,52 @@ func (a *availability) result() *wire.AvailabilityResult {
 		Gaps:                a.outage.Gaps(),
 		Silences:            a.outage.Silences(),
 	}
+}
+
+// schedule: a probe's write is due an interval after the load's last acknowledged write, or after the probe's last attempt if that is later. Other
+// events do not defer it: not reads, failed writes, or the probe's own acknowledgements. The zero schedule has no probe.
+type schedule struct {
+	mu       sync.Mutex
+	interval time.Duration
+	due      time.Time
+	maxLate  time.Duration // of an acknowledgement or an attempt behind due
+}
+
+// begin makes the first write due at a time.
+func (s *schedule) begin(interval time.Duration, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.interval, s.due = interval, at
+}
+
+// acknowledged notes a write of the load.
+func (s *schedule) acknowledged(at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.due.IsZero() {
+		return
+	}
+	s.maxLate = max(s.maxLate, at.Sub(s.due))
+	if next := at.Add(s.interval); next.After(s.due) { // acknowledgements at once may come in either order
+		s.due = next
+	}
+}
+
+// attempt returns the time until a write is due. 0 counts as an attempt; the next is due an interval after this one was, so that missed ones follow
+// at once.
+func (s *schedule) attempt(now time.Time) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if wait := s.due.Sub(now); wait > 0 {
+		return wait
+	}
+	s.maxLate = max(s.maxLate, now.Sub(s.due))
+	s.due = s.due.Add(s.interval)
+	return 0
+}
+
+func (s *schedule) late() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.maxLate
 }

@@ -19,7 +19,7 @@ import (
 	"replab.dev/test/benchmark"
 )
 
-// benchPath is a door before an app that takes a while for each write, and the app without the door.
+// benchPath is a recorder before an app that takes a while for each write, and the app without the recorder.
 func benchPath(b testing.TB, took time.Duration) (direct, through *upstream.Client) {
 	b.Helper()
 	a := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,12 +40,12 @@ func benchPath(b testing.TB, took time.Duration) (direct, through *upstream.Clie
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { l.Close() })
-	d := &door{
+	d := &forwarder{
 		app: upstream.New(a.Listener.Addr().String()), timeout: time.Minute, now: now, ledger: l, state: newState(path+stateSuffix, now),
 		figures: figures.New(stages, now), outage: outage.NewLog(now, nil),
 	}
 	d.state.started = d.figures.Start
-	return upstream.New(a.Listener.Addr().String()), upstream.New(serveDoor(b, d))
+	return upstream.New(a.Listener.Addr().String()), upstream.New(serveForwarder(b, d))
 }
 
 var benchRequest = &upstream.Request{
@@ -75,8 +75,8 @@ func writes(b testing.TB, client *upstream.Client, users, n int) time.Duration {
 	return time.Since(start)
 }
 
-// BenchmarkDoor shows what a write costs in all with an app that does nothing: client, app, and the door or not.
-func BenchmarkDoor(b *testing.B) {
+// BenchmarkForwarder shows what a write costs in all with an app that does nothing: client, app, and the recorder or not.
+func BenchmarkForwarder(b *testing.B) {
 	direct, through := benchPath(b, 0)
 	for name, client := range map[string]*upstream.Client{"direct": direct, "through": through} {
 		b.Run(name, func(b *testing.B) {

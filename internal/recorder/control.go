@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,4 +81,42 @@ func (w *recorder) handleLedger(rw http.ResponseWriter, r *http.Request) {
 	}
 	rw.Header().Set("Content-Type", "application/octet-stream")
 	http.ServeContent(rw, r, "", info.ModTime(), f)
+}
+
+// answersAtOnce bounds concurrent answers to people who watch.
+const answersAtOnce = 2
+
+// bounded refuses more than so many concurrent answers with 503, so that they do not slow the load.
+func bounded(most int, answer http.HandlerFunc) http.HandlerFunc {
+	places := make(chan struct{}, most)
+	return func(rw http.ResponseWriter, r *http.Request) {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+			answer(rw, r)
+		default:
+			refuse(rw, http.StatusServiceUnavailable, strconv.Itoa(most)+" others are being answered: ask again")
+		}
+	}
+}
+
+// handleLive reports the progress of the load.
+func (w *recorder) handleLive(rw http.ResponseWriter, r *http.Request) {
+	most := wire.RecorderLiveMost
+	if asked := r.URL.Query().Get(wire.RecorderLiveSeconds); asked != "" {
+		n, err := strconv.Atoi(asked)
+		if err != nil || n < 1 || n > wire.RecorderLiveMost {
+			refuse(rw, http.StatusBadRequest, wire.RecorderLiveSeconds+" must be a number from 1 to "+strconv.Itoa(wire.RecorderLiveMost))
+			return
+		}
+		most = n
+	}
+	live := wire.RecorderLive{RecorderState: w.state.get(), Stages: w.forwarder.figures.Live(), Recent: w.forwarder.figures.Recent(most)}
+	live.Now = new(metav1.NewMicroTime(w.now()))
+	for _, n := range w.cfg.Nodes {
+		live.Nodes = append(live.Nodes, n.Name)
+	}
+	live.FormerPrimaries = w.probes.formerPrimaries()
+	rw.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(rw).Encode(live) // a client that is gone needs no answer
 }

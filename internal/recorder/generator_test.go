@@ -33,10 +33,10 @@ func TestTheLoadsFirstRequestNamesItsK6(t *testing.T) {
 	}
 }
 
-func TestTheDoorNotesTheLoadsK6(t *testing.T) {
+func TestTheRecorderNotesTheLoadsK6(t *testing.T) {
 	a := newApp(t, answering(200))
-	d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+serveDoor(t, d)+wire.SocialPathRegister, strings.NewReader("{}"))
+	d, _ := newForwarder(t, a.Listener.Addr().String(), time.Minute)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+serveForwarder(t, d)+wire.SocialPathRegister, strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,6 +47,6 @@ func TestTheDoorNotesTheLoadsK6(t *testing.T) {
 	}
 	answer.Body.Close()
 	if d.generator.name() != "1.8.1" {
-		t.Errorf("the door knows k6 %q", d.generator.name())
+		t.Errorf("the recorder knows k6 %q", d.generator.name())
 	}
 }

@@ -55,7 +55,7 @@ func (m *moody) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// clients write through the door until told to stop, and keep what they were told.
+// clients write through the recorder until told to stop, and keep what they were told.
 type clients struct {
 	url          string
 	mu           sync.Mutex

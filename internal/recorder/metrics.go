@@ -43,9 +43,9 @@ func families() []*metrics.Family {
 	}
 }
 
-// metrics returns a registry that reads what the recorder counts when it is asked, so that it costs the load nothing.
+// metrics returns a registry that reads the recorder's counts when asked, so that it costs the load nothing.
 func (w *recorder) metrics() *prometheus.Registry {
-	natives, began := figures.NewNatives(w.door.figures), w.now()
+	natives, began := figures.NewNatives(w.forwarder.figures), w.now()
 	return metrics.New(metrics.Collector{
 		Families: families(),
 		Read: func(tell metrics.Tell) {
@@ -68,11 +68,11 @@ func (w *recorder) metrics() *prometheus.Registry {
 }
 
 func (w *recorder) tellLoad(tell metrics.Tell) {
-	for _, t := range w.door.figures.Tallies() {
+	for _, t := range w.forwarder.figures.Tallies() {
 		tell(requestsFamily, float64(t.Requests), t.Stage, t.Operation.String())
 		tell(failuresFamily, float64(t.Failures), t.Stage, t.Operation.String())
 	}
-	inFlight, starts := w.door.figures.UnderWay()
+	inFlight, starts := w.forwarder.figures.UnderWay()
 	tell(inFlightFamily, float64(inFlight))
 	for stage, at := range starts {
 		tell(stageFamily, seconds(at), stage)
@@ -84,12 +84,12 @@ func (w *recorder) tellLoad(tell metrics.Tell) {
 
 func (w *recorder) tellWrites(tell metrics.Tell) {
 	for _, o := range []ledger.Outcome{ledger.Acknowledged, ledger.Rejected, ledger.Indeterminate} {
-		tell(writesFamily, float64(w.door.outcomes[o].Load()), outcomeName(o))
+		tell(writesFamily, float64(w.forwarder.outcomes[o].Load()), outcomeName(o))
 	}
-	for node, at := range w.door.outage.Writers() {
+	for node, at := range w.forwarder.outage.Writers() {
 		tell(ackFamily, seconds(at), node)
 	}
-	tell(staleFamily, float64(w.door.users.staleReads()))
+	tell(staleFamily, float64(w.forwarder.users.staleReads()))
 }
 
 func (w *recorder) tellProbes(tell metrics.Tell) {

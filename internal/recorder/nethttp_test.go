@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"replab.dev/internal/process"
-	"replab.dev/internal/recorder/front"
+	"replab.dev/internal/recorder/httpserver"
 	"replab.dev/internal/recorder/upstream"
 	"replab.dev/test/benchmark"
 )
@@ -93,10 +93,10 @@ func (c *netClient) Do(request *upstream.Request, timeout time.Duration) (*upstr
 	return &upstream.Response{Status: response.StatusCode, Header: response.Header, Body: body}, err
 }
 
-// serveNetHTTP is front.Serve by net/http.
-func serveNetHTTP(ctx context.Context, address string, handle front.Handler) error {
+// serveNetHTTP is httpserver.Serve by net/http.
+func serveNetHTTP(ctx context.Context, address string, handle httpserver.Handler) error {
 	return process.Serve(ctx, &http.Server{Addr: address, ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, front.MaxBodyBytes))
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, httpserver.MaxBodyBytes))
 		if err != nil {
 			refuse(w, http.StatusBadRequest, err.Error())
 			return

@@ -14,8 +14,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// probes are what the recorder does of its own accord: the samplers run from its start, so that they have a baseline
-// when the load comes; the rest runs from the load's start to the end.
+// probes are the recorder's own measurements. The samplers run from its start, for a baseline; the rest runs during the load.
 type probes struct {
 	figures      *figures.Recorder
 	now          func() time.Time
@@ -33,7 +32,7 @@ type probes struct {
 	running sync.WaitGroup
 }
 
-func newProbes(cfg wire.RecorderConfig, env environment, d *door, ids func() uint64, password string) (*probes, error) {
+func newProbes(cfg wire.RecorderConfig, env environment, d *forwarder, ids func() uint64, password string) (*probes, error) {
 	p := &probes{figures: d.figures, now: d.now, resources: newResources(cfg, env.agent, d), clocks: newClocks(cfg.Clocks, d.now)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.inspection = newInspection(cfg, env.server, env.engine.Inspector(password))
@@ -67,9 +66,9 @@ func newProbes(cfg wire.RecorderConfig, env environment, d *door, ids func() uin
 	return p, nil
 }
 
-// watch begins with the samples, and with the pulse of this process.
+// watch begins to sample, and to log pauses of this process.
 func (p *probes) watch() {
-	p.running.Go(func() { p.figures.Pulse.Watch(p.ctx, p.now) })
+	p.running.Go(func() { p.figures.Pauses.Watch(p.ctx, p.now) })
 	p.running.Go(func() { everyInterval(p.ctx, counters.Interval, p.resources.sample) })
 	p.running.Go(func() { everyInterval(p.ctx, counters.Interval, p.clocks.sample) })
 	p.running.Go(func() { p.inspection.watch(p.ctx) })
@@ -106,8 +105,7 @@ func (p *probes) start(load time.Time) {
 	}
 }
 
-// stall is how long no write may be acknowledged until that is an outage, though none has failed: several writes of the
-// availability probe, and not less than a busy disk may take now and then.
+// stall is the shortest silence without a failed write that is an outage: several writes of the probe, and longer than a busy disk's stalls.
 func stall(probeInterval time.Duration) time.Duration {
 	return max(5*probeInterval, 100*time.Millisecond)
 }
@@ -137,7 +135,7 @@ func (p *probes) followLag(load time.Time) {
 	}
 }
 
-// stop ends the probes, waits for what they have under way, and takes the last samples.
+// stop ends the probes, waits for them, and takes the last samples.
 func (p *probes) stop() {
 	p.cancel()
 	p.running.Wait()
@@ -152,7 +150,7 @@ func (p *probes) stop() {
 	p.inspection.finish(last) // the last, since it may take a while
 }
 
-// report writes what the probes found into r.
+// report adds the probes' figures to r.
 func (p *probes) report(r *wire.RecorderResults) {
 	r.Resources, r.Clocks = p.resources.result()
 	r.Clocks = append(r.Clocks, p.clocks.result()...)

@@ -82,7 +82,7 @@ func child(file string) error {
 	}
 	if os.Getenv(childHTTP) != "" {
 		w.listen = serveNetHTTP
-		w.door.app = newNetClient(net.JoinHostPort(cfg.App.Host, strconv.Itoa(cfg.App.Port)))
+		w.forwarder.app = newNetClient(net.JoinHostPort(cfg.App.Host, strconv.Itoa(cfg.App.Port)))
 	}
 	return w.serve(ctx)
 }

@@ -1,8 +1,5 @@
-// Package recorder is the front door of the social app, and the instrument that vouches for what went through it: it
-// keeps the ledger of writes, the latencies and the timeline, and runs the probes for lag and availability.
-//
-// It stands in the path of every request of the load and must neither disturb nor help: it hands each request on exactly
-// once, retries nothing, and writes down an outcome before it tells it to anybody.
+// Package recorder is the proxy before the social app that measures: ledger of writes, latencies, timeline, and the probes of lag and
+// availability. It forwards each request exactly once, and records an outcome before it answers.
 package recorder
 
 import (
@@ -29,9 +26,9 @@ import (
 	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
 	"replab.dev/internal/recorder/figures"
-	"replab.dev/internal/recorder/front"
+	"replab.dev/internal/recorder/httpserver"
 	"replab.dev/internal/recorder/outage"
-	"replab.dev/internal/recorder/pulse"
+	"replab.dev/internal/recorder/pauses"
 	"replab.dev/internal/recorder/upstream"
 	"replab.dev/internal/wire"
 )
@@ -44,7 +41,7 @@ func Command(engines engine.Lookup[Engine]) *cobra.Command {
 }
 
 func run(ctx context.Context, cfg wire.RecorderConfig, engines engine.Lookup[Engine]) error {
-	if err := validate(cfg); err != nil {
+	if err := validate(cfg.Stages); err != nil {
 		return err
 	}
 	probed, err := engines.For(cfg.Engine)
@@ -62,24 +59,39 @@ func run(ctx context.Context, cfg wire.RecorderConfig, engines engine.Lookup[Eng
 	return w.serve(ctx)
 }
 
+// validate refuses stages by which requests would be attributed wrongly.
+func validate(stages []wire.Stage) error {
+	if len(stages) == 0 {
+		return errors.New("stages: there is none")
+	}
+	names := map[string]bool{"": true}
+	for _, s := range stages {
+		if names[s.Name] || s.DurationSeconds < 1 {
+			return fmt.Errorf("stages: %q of %d s needs a name of its own and at least 1 s", s.Name, s.DurationSeconds)
+		}
+		names[s.Name] = true
+	}
+	return nil
+}
+
 // Engine is what the probes ask of the nodes' servers.
 type Engine struct {
 	Lag     lag.Open
 	Commits OpenCounter[engine.Commits]
 	// Group is nil for an engine whose servers form no groups.
 	Group OpenCounter[engine.GroupCounts]
-	// Inspector tells what the servers run with.
+	// Inspector reads the servers' settings.
 	Inspector engine.OpenInspector
 }
 
-// environment is what a recorder reaches beside the app.
+// environment is what a recorder connects to, apart from the app.
 type environment struct {
 	board         board
 	engine        Engine
 	server, agent addressOf
 }
 
-// nodeHost is where a node's server is; the engine knows its port.
+// nodeHost is the host of a node's server. The engine knows its port.
 func nodeHost(n wire.Node) string { return n.Host }
 
 func nodeAddress(port int) addressOf {
@@ -91,13 +103,13 @@ type recorder struct {
 	cfg       wire.RecorderConfig
 	now       func() time.Time
 	token     string
-	listen    func(ctx context.Context, address string, handle front.Handler) error
+	listen    func(ctx context.Context, address string, handle httpserver.Handler) error
 	state     *state
 	publisher *publisher
-	ledger    *ledger.Writer // nil when it could not be opened, and when the recorder before had finished
-	door      *door
+	ledger    *ledger.Writer // nil if it could not be opened, or if the previous recorder had finished
+	forwarder *forwarder
 	probes    *probes
-	shown     prometheus.Gatherer // for Prometheus
+	shown     prometheus.Gatherer
 	// incomplete is wire.RecorderResults.Incomplete.
 	incomplete string
 
@@ -105,8 +117,7 @@ type recorder struct {
 	results   atomic.Pointer[[]byte] // packed, nil until finished
 }
 
-// open makes a recorder, which continues the work of one before it on the same files. It fails on what no retry can
-// cure; a ledger that cannot be used makes a recorder that says so, and refuses writes.
+// open returns a recorder that continues the files of the previous one. With an unusable ledger it reports the reason and refuses writes.
 func open(ctx context.Context, cfg wire.RecorderConfig, env environment) (*recorder, error) {
 	token, err := process.Secret(cfg.SecretDir, wire.AgentTokenFile)
 	if err != nil {
@@ -116,23 +127,23 @@ func open(ctx context.Context, cfg wire.RecorderConfig, env environment) (*recor
 	if err != nil {
 		return nil, err
 	}
-	w := &recorder{cfg: cfg, now: steadyClock(), token: token, listen: front.Serve}
-	beats := &pulse.Pulse{}
+	w := &recorder{cfg: cfg, now: steadyClock(), token: token, listen: httpserver.Serve}
+	paused := &pauses.Log{}
 	w.state = newState(cfg.LedgerPath+stateSuffix, w.now)
 	w.publisher = &publisher{board: env.board, state: w.state}
-	w.door = &door{
+	w.forwarder = &forwarder{
 		app:     upstream.New(net.JoinHostPort(cfg.App.Host, strconv.Itoa(cfg.App.Port))),
 		timeout: time.Duration(cfg.RequestTimeoutMilliseconds) * time.Millisecond,
-		now:     w.now, state: w.state, figures: figures.New(cfg.Stages, w.now), outage: outage.NewLog(w.now, beats),
+		now:     w.now, state: w.state, figures: figures.New(cfg.Stages, w.now), outage: outage.NewLog(w.now, paused),
 	}
-	w.door.figures.Pulse = beats
+	w.forwarder.figures.Pauses = paused
 	if cfg.SeveralWriters {
-		w.door.outage.SideBySide()
+		w.forwarder.outage.SideBySide()
 	}
 	if err := w.takeOver(ctx); err != nil {
 		return nil, err
 	}
-	if w.probes, err = newProbes(cfg, env, w.door, w.probeIDs(), password); err != nil {
+	if w.probes, err = newProbes(cfg, env, w.forwarder, w.probeIDs(), password); err != nil {
 		return nil, err
 	}
 	w.state.started = w.probes.start
@@ -140,21 +151,20 @@ func open(ctx context.Context, cfg wire.RecorderConfig, env environment) (*recor
 	return w, nil
 }
 
-// steadyClock tells the time by the monotonic clock, set once by the wall clock: its times are shown as wall-clock
-// times and never step.
+// steadyClock returns wall-clock times that never step: the wall clock is read once.
 func steadyClock() func() time.Time {
 	base := time.Now()
 	return func() time.Time { return base.Add(time.Since(base)) }
 }
 
-// probeIDs returns a source of ids for rows of wire.ProbeTable that no recorder on this ledger had before.
+// probeIDs returns a source of ids for rows of wire.ProbeTable that no previous recorder of this ledger used.
 func (w *recorder) probeIDs() func() uint64 {
 	var last atomic.Uint64
 	last.Store(uint64(w.state.get().Restarts) << 32)
 	return func() uint64 { return last.Add(1) }
 }
 
-// serve runs the recorder until ctx ends. Requests in flight come to their end, and into the ledger, before it returns.
+// serve runs the recorder until ctx ends, and then until all requests in flight are in the ledger.
 func (w *recorder) serve(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -164,7 +174,7 @@ func (w *recorder) serve(ctx context.Context) error {
 
 	control := &http.Server{Addr: w.cfg.ListenControl, Handler: w.control()}
 	servers, serving := errgroup.WithContext(ctx)
-	servers.Go(func() error { return w.listen(serving, w.cfg.Listen, w.door.serve) })
+	servers.Go(func() error { return w.listen(serving, w.cfg.Listen, w.forwarder.serve) })
 	servers.Go(func() error { return process.Serve(serving, control) })
 	servers.Go(func() error { metrics.Serve(serving, w.shown); return nil })
 	err := errors.Join(servers.Wait(), w.close())
@@ -173,7 +183,7 @@ func (w *recorder) serve(ctx context.Context) error {
 	return err
 }
 
-// resume begins with the samples, and with all the rest when the load is under way.
+// resume begins to sample, and to probe if the load is under way.
 func (w *recorder) resume() {
 	if w.results.Load() != nil {
 		return
@@ -184,16 +194,16 @@ func (w *recorder) resume() {
 	}
 }
 
-// close ends a recorder that was told to stop before it had finished.
+// close stops a recorder that has not finished.
 func (w *recorder) close() error {
 	w.finishing.Lock()
 	defer w.finishing.Unlock()
 	if w.results.Load() != nil {
 		return nil
 	}
-	patience, cancel := context.WithTimeout(context.Background(), w.door.timeout)
+	patience, cancel := context.WithTimeout(context.Background(), w.forwarder.timeout)
 	defer cancel()
-	inFlight := w.door.gate.shut(patience)
+	inFlight := w.forwarder.requests.drain(patience)
 	w.probes.stop()
 	if w.ledger == nil {
 		return inFlight
@@ -202,7 +212,7 @@ func (w *recorder) close() error {
 	return errors.Join(inFlight, w.ledger.Close())
 }
 
-// published returns the state that a recorder left in the ConfigMap, nil when there is none.
+// published returns the state in the ConfigMap, nil without one.
 func published(ctx context.Context, b board) (*wire.RecorderState, error) {
 	found, err := b.Read(ctx)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 func TestRejectedWritesAreCountedByTheirReasons(t *testing.T) {
 	answers := make(chan http.HandlerFunc, 10)
 	a := newApp(t, func(w http.ResponseWriter, r *http.Request) { (<-answers)(w, r) })
-	d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	url := "http://" + serveDoor(t, d)
+	d, _ := newForwarder(t, a.Listener.Addr().String(), time.Minute)
+	url := "http://" + serveForwarder(t, d)
 	if got := d.rejections.counts(); got == nil || len(got) != 0 {
 		t.Errorf("before any write: %v, want none, which is known", got)
 	}

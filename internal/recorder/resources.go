@@ -2,6 +2,9 @@ package recorder
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -13,7 +16,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// resources samples what the nodes' agents tell: what the servers use, with it the clocks of their machines, and what the agents hold up.
+// resources samples the nodes' agents: usage of the servers, clocks of their machines, and delayed packets.
 type resources struct {
 	nodes   []wire.Node
 	agent   addressOf
@@ -27,7 +30,7 @@ type resources struct {
 	links  *counters.Links  // nil where nothing is held up
 }
 
-func newResources(cfg wire.RecorderConfig, agent addressOf, d *door) *resources {
+func newResources(cfg wire.RecorderConfig, agent addressOf, d *forwarder) *resources {
 	var names, stages []string
 	for _, node := range cfg.Nodes {
 		names = append(names, node.Name)
@@ -93,7 +96,7 @@ func (s *resources) of(node wire.Node) client.Agent {
 	return client.Agent{HTTP: s.client, URL: "http://" + s.agent(node)}
 }
 
-// held is what the agents held up, nil where that is nothing.
+// held are the agents' counts of delayed packets, nil without links.
 func (s *resources) held() []wire.NodeLinks {
 	if s.links == nil {
 		return nil
@@ -112,4 +115,77 @@ func (s *resources) result() (used []wire.NodeResources, clocks []wire.Clock) {
 		}
 	}
 	return s.sum.Result(), clocks
+}
+
+// clocks measures the clocks of processes that do nothing else for the recorder.
+type clocks struct {
+	sources []wire.ClockSource
+	client  *http.Client
+	now     func() time.Time
+
+	mu       sync.Mutex
+	measured []counters.Clock // of the sources, in their order
+}
+
+func newClocks(sources []wire.ClockSource, now func() time.Time) *clocks {
+	client := httpclient.Client(http.DefaultTransport)
+	client.Timeout = sampleTimeout
+	return &clocks{
+		sources: sources, now: now, client: client, measured: make([]counters.Clock, len(sources)),
+	}
+}
+
+// sample asks each clock once; one that does not answer has no sample this time.
+func (c *clocks) sample(ctx context.Context) {
+	var asked sync.WaitGroup
+	for i, source := range c.sources {
+		asked.Go(func() {
+			from := c.now()
+			told, err := c.read(ctx, source.URL)
+			to := c.now()
+			if err != nil {
+				return
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.measured[i].Add(from, told.Now.Time, to)
+		})
+	}
+	asked.Wait()
+}
+
+// clockReadingMost is more than a reading has, in bytes.
+const clockReadingMost = 4 << 10
+
+func (c *clocks) read(ctx context.Context, url string) (told wire.ClockReading, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return told, err
+	}
+	response, err := c.client.Do(request)
+	if err != nil {
+		return told, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return told, fmt.Errorf("%s: %s", url, response.Status)
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, clockReadingMost)).Decode(&told); err != nil {
+		return told, err
+	}
+	if told.Now.IsZero() {
+		return told, fmt.Errorf("%s told no time", url)
+	}
+	return told, nil
+}
+
+func (c *clocks) result() (all []wire.Clock) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, source := range c.sources {
+		if clock, known := c.measured[i].Result(source.Name); known {
+			all = append(all, clock)
+		}
+	}
+	return all
 }

@@ -135,7 +135,7 @@ func TestWritesThatOutlastTheServersPatienceAreWaitedFor(t *testing.T) {
 	}
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		ask(w.door, http.MethodPost, wire.SocialPathRegister, "{}")
+		ask(w.forwarder, http.MethodPost, wire.SocialPathRegister, "{}")
 	})
 	<-arrived
 	ended.Go(func() {
@@ -143,9 +143,9 @@ func TestWritesThatOutlastTheServersPatienceAreWaitedFor(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	eventually(t, "the gate is shut", func() bool {
-		if w.door.gate.enter() {
-			w.door.gate.leave()
+	eventually(t, "no more requests are taken", func() bool {
+		if w.forwarder.requests.enter() {
+			w.forwarder.requests.leave()
 			return false
 		}
 		return true

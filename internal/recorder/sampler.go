@@ -12,9 +12,9 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Counter reads what one node's server has counted.
+// Counter reads a server's counters.
 type Counter[C any] interface {
-	// Counts returns the counters of the moment; it fails on a server that has none.
+	// Counts returns the present counters, or an error if the server has none.
 	Counts(ctx context.Context) (C, error)
 	io.Closer
 }
@@ -40,21 +40,21 @@ type sum[C, R any] interface {
 	Result(wrote map[string]time.Time) R
 }
 
-// commits samples what the nodes count of commits, group what they count as members of one.
+// commits samples counters of commits, group those of members of a group.
 type (
 	commits = sampler[engine.Commits, *wire.CommitsResult]
 	group   = sampler[engine.GroupCounts, *wire.GroupResult]
 )
 
-// commitInterval is how often the commit counters of the node that takes the writes are sampled. What a primary counts after
-// its last sample dies with it, so it is short; a sample takes the server processor time, so the others have one a second.
+// commitInterval is how often the writer's commit counters are sampled: what it counts after its last sample is lost with it. Other nodes have one
+// a second.
 const commitInterval = 100 * time.Millisecond
 
-func newCommits(cfg wire.RecorderConfig, env environment, password string, d *door) (*commits, error) {
+func newCommits(cfg wire.RecorderConfig, env environment, password string, d *forwarder) (*commits, error) {
 	return newSampler[engine.Commits]("commits", cfg.Nodes, env.server, env.engine.Commits, password, d, &counters.Commits{}, commitInterval)
 }
 
-func newGroup(cfg wire.RecorderConfig, env environment, password string, d *door) (*group, error) {
+func newGroup(cfg wire.RecorderConfig, env environment, password string, d *forwarder) (*group, error) {
 	return newSampler[engine.GroupCounts]("groups", cfg.Nodes, env.server, env.engine.Group, password, d, &counters.Group{}, counters.Interval)
 }
 
@@ -71,8 +71,8 @@ type sampler[C, R any] struct {
 	sum sum[C, R]
 }
 
-// newSampler of what, which is for the error of an engine that has no such counters: open is nil then.
-func newSampler[C, R any](what string, nodes []wire.Node, address addressOf, open OpenCounter[C], password string, d *door, sum sum[C, R], often time.Duration) (*sampler[C, R], error) {
+// newSampler of what the error names. open is nil for engines without such counters.
+func newSampler[C, R any](what string, nodes []wire.Node, address addressOf, open OpenCounter[C], password string, d *forwarder, sum sum[C, R], often time.Duration) (*sampler[C, R], error) {
 	if open == nil {
 		return nil, fmt.Errorf("the configuration wants what the servers count of %s, and this engine's count nothing of them: a fault of replab", what)
 	}
@@ -105,7 +105,7 @@ func (s *sampler[C, R]) watch(ctx context.Context) {
 	watching.Wait()
 }
 
-// mayTakeWrites tells whether a node is the last to have acknowledged a write, or none of the nodes is known to have.
+// mayTakeWrites reports whether no other node acknowledged a later write.
 func (s *sampler[C, R]) mayTakeWrites(node string) bool {
 	wrote := s.wrote()
 	for _, other := range s.nodes {
@@ -158,4 +158,24 @@ func (s *sampler[C, R]) result() R {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sum.Result(s.wrote())
+}
+
+// sampleTimeout bounds one sample of one node.
+const sampleTimeout = counters.Interval * 9 / 10
+
+// addressOf returns host:port of a node's agent, or host or host:port of its server.
+type addressOf func(wire.Node) string
+
+// everyInterval calls sample at each interval until ctx ends.
+func everyInterval(ctx context.Context, interval time.Duration, sample func(context.Context)) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			sample(ctx)
+		}
+	}
 }

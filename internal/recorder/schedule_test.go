@@ -84,7 +84,7 @@ func TestOnlyAnAcknowledgedWritePutsAProbeOff(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newApp(t, answering(c.status))
-			d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
+			d, _ := newForwarder(t, a.Listener.Addr().String(), time.Minute)
 			due := time.Now()
 			d.probing.begin(time.Hour, due)
 			ask(d, c.method, c.path, "{}")

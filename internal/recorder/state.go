@@ -1,23 +1,25 @@
 package recorder
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/atomicfile"
 	"replab.dev/internal/wire"
 )
 
-// state is what the operator follows, and what of it must outlive this process: when the load started and why the
-// recorder failed. Its file lies beside the ledger and is durable before the first request of the load goes on.
+// state is what the operator follows, and what outlives this process. Its file is durable before the first request is forwarded.
 type state struct {
 	path string
 	now  func() time.Time
@@ -156,4 +158,73 @@ func (s *state) save() error {
 		return err
 	}
 	return atomicfile.WriteFile(s.path, text, 0o600)
+}
+
+// board is where the recorder publishes: its ConfigMap.
+type board interface {
+	// Read returns what is published; it retries until ctx ends.
+	Read(ctx context.Context) (*corev1.ConfigMap, error)
+	// Publish sets the given keys; it retries until ctx ends.
+	Publish(ctx context.Context, data map[string]string, binaryData map[string][]byte) error
+}
+
+// publisher publishes the latest state, and the results if any, one publication after the other.
+type publisher struct {
+	board board
+	state *state
+
+	mu      sync.Mutex
+	results []byte // packed, nil until the recorder has finished
+}
+
+// finished takes the results, which are published together with the state from now on.
+func (p *publisher) finished(results []byte, doc wire.RecorderState) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.results = results
+	p.state.restore(doc)
+}
+
+// follow publishes the state whenever it has changed, until ctx ends.
+func (p *publisher) follow(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.state.changed:
+		}
+		logState(p.state.get())
+		if err := p.publish(ctx); err != nil && ctx.Err() == nil {
+			slog.Error("the state could not be published", "error", err)
+		}
+	}
+}
+
+func (p *publisher) publish(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text, err := json.Marshal(p.state.get())
+	if err != nil {
+		return fmt.Errorf("publish the recorder's state: %w", err)
+	}
+	var binary map[string][]byte
+	if p.results != nil {
+		binary = map[string][]byte{wire.RecorderResultsKey: p.results}
+	}
+	return p.board.Publish(ctx, map[string]string{wire.RecorderStateKey: string(text)}, binary)
+}
+
+func logState(doc wire.RecorderState) {
+	attrs := []any{"restarts", doc.Restarts}
+	if doc.LoadStartedAt != nil {
+		attrs = append(attrs, "loadStartedAt", doc.LoadStartedAt.Time)
+	}
+	if doc.FinishedAt != nil {
+		attrs = append(attrs, "finishedAt", doc.FinishedAt.Time)
+	}
+	if doc.Failed != "" {
+		slog.Error("the recorder cannot vouch for its figures", append(attrs, "failed", doc.Failed)...)
+		return
+	}
+	slog.Info("state", attrs...)
 }

@@ -21,7 +21,7 @@ const (
 // publishedPatience is how long a restarted recorder waits for its own last word in the ConfigMap, when it has files.
 const publishedPatience = 5 * time.Second
 
-// takeOver finds out what a recorder before this one left behind, and opens the ledger.
+// takeOver reads what the previous recorder left, and opens the ledger.
 func (w *recorder) takeOver(ctx context.Context) error {
 	finished, err := w.takeOverResults()
 	if err != nil || finished {
@@ -39,7 +39,7 @@ func (w *recorder) takeOver(ctx context.Context) error {
 		w.state.fail(err.Error())
 		return nil
 	}
-	w.door.ledger = w.ledger
+	w.forwarder.ledger = w.ledger
 	w.state.setRestarts(w.ledger.Restarts())
 	if at := w.state.get().LoadStartedAt; at != nil {
 		w.incomplete = fmt.Sprintf("the recorder was restarted during the load (restart %d): of what came before %s, only the ledger is left",
@@ -63,14 +63,13 @@ func (w *recorder) takeOverResults() (finished bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("read the results of the recorder before, %s: %w", path, err)
 	}
-	w.door.gate.close()
+	w.forwarder.requests.close()
 	w.results.Store(&packed)
 	w.publisher.finished(packed, results.RecorderState)
 	return true, nil
 }
 
-// takeOverPublished compares the files with what was published. A recorder without files that had begun to measure has
-// lost them: to go on would hide every write in them. So without files it waits until it knows.
+// takeOverPublished compares the files with the published state. Without files it waits for that, since a recorder that had measured has lost them.
 func (w *recorder) takeOverPublished(ctx context.Context, fresh bool) error {
 	if !fresh {
 		var cancel context.CancelFunc

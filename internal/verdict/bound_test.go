@@ -109,8 +109,7 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 			dead(61_000, 0)(e)
 			e.State.Nodes[1].Role, e.Recorder.Stages[0].StartedAt = topology.Down, evidencetest.AtPtr(0)
 		}, &reads, ""},
-		{"a pod that came into another's place", func(e *evidence.Run) { e.Distance.Nodes[1].Resets = 1 }, nil, "the links of db-1 were set again for a pod that was replaced"},
-		{"a pod that was replaced while there was no distance", func(e *evidence.Run) { e.Distance.Nodes[1].Replacements = 1 }, nil, "the pod of db-1 was replaced at an unknown time"},
+		{"a pod that came into another's place", func(e *evidence.Run) { e.Distance.Nodes[1].Interruptions = 1 }, nil, "the links of db-1 were set again for a pod that was replaced"},
 		{"links of which nothing is known", func(e *evidence.Run) { e.Distance = nil }, nil, ""},
 		{"a replica that is dead in the middle of it", dead(30_000, 40_000), nil, "stage steady is not compared with the distance: fault crash may have kept node db-1 away"},
 		{"a replica that died in it and did not come back", dead(30_000, 0), nil, "may have kept node db-1 away"},

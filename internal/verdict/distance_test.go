@@ -105,7 +105,6 @@ func TestDistance(t *testing.T) {
 		{"from its clients, and the other node is none", cutFrom(v1alpha1.PartitionClients, "db-1"), "from db-0 to db-1 was not measured after the load"},
 		{"cut off by somebody else's partition", func(e *evidence.Run) { cut(e); trip(e).From, trip(e).To = "db-8", "db-9" }, "was not measured after the load"},
 		{"cut off by a partition that has ended", func(e *evidence.Run) { cut(e); e.Spec.Faults[0].HoldSeconds = 5 }, "was not measured after the load"},
-		{"an agent that was started anew", func(e *evidence.Run) { node(e).Lapses = 1 }, "The agent of db-0 restarted 1 time(s)"},
 		{"links that were not kept", func(e *evidence.Run) {
 			node(e).Problem, node(e).Note = v1alpha1.LinkNotKept, "read the packet queue: broken"
 		}, "The links of db-0 failed: read the packet queue: broken."},
@@ -113,13 +112,12 @@ func TestDistance(t *testing.T) {
 		{"a note alone decides nothing", func(e *evidence.Run) { node(e).Note = "all is well" }, ""},
 		{"counts that nobody read", func(e *evidence.Run) { node(e).DroppedPackets = nil }, "What the links of db-0 delayed is unknown"},
 		{"a pod that came into another's place, and had its links soon", func(e *evidence.Run) {
-			node(e).UndelayedSinceTime, node(e).UndelayedUntilTime = evidencetest.AtPtr(30_000), evidencetest.AtPtr(35_000)
+			e.Distance.UndelayedMilliseconds = 5000
 		}, ""},
 		{"one that had them late", func(e *evidence.Run) {
-			node(e).UndelayedSinceTime, node(e).UndelayedUntilTime = evidencetest.AtPtr(30_000), evidencetest.AtPtr(35_001)
-		}, "A pod replaced db-0 and ran for up to 5001 ms before all its links were set"},
-		{"one that has them not all", func(e *evidence.Run) { node(e).CameTime = evidencetest.AtPtr(30_000) }, "A pod replaced db-0, and not all its links were set"},
-		{"an app that came into another's place", func(e *evidence.Run) { e.Distance.ClientReplacements = 2 }, "2 pod(s) of the app or its proxy were replaced during the load"},
+			e.Distance.UndelayedMilliseconds = 5001
+		}, "A node's replacement pod ran for up to 5001 ms before all its links were set"},
+		{"one that has them not all", func(e *evidence.Run) { e.Distance.UndelayedSinceTime = evidencetest.AtPtr(30_000) }, "A node's pod was replaced, and not all links of the new pod were set"},
 		{"a node without links", func(e *evidence.Run) { *node(e) = v1alpha1.LinkedNodeStatus{Name: "db-0"} }, ""},
 		{"a queue that overflowed", func(e *evidence.Run) { node(e).DroppedPackets = ptr.To[int64](1) }, "1 packets that were to be delayed at db-0 were dropped"},
 		{"one packet in a hundred late", func(e *evidence.Run) { e.Recorder.Links[0].LatePackets = 10 }, ""},

@@ -40,7 +40,7 @@ func nodeProblems(x *v1alpha1.ReplicationExperiment) (found []string) {
 	}
 	for _, n := range x.Status.Distance.Nodes {
 		unknown := n.DelayedPackets == nil || n.DroppedPackets == nil || n.LatePackets == nil || n.LatestMicroseconds == nil
-		if unknown || *n.DelayedPackets == 0 || *n.DroppedPackets != 0 || n.Lapses+n.Resets+n.Replacements != 0 || n.Problem != "" {
+		if unknown || *n.DelayedPackets == 0 || *n.DroppedPackets != 0 || n.Interruptions != 0 || n.Problem != "" {
 			found = append(found, fmt.Sprintf("What came of the links of %s is %+v.", n.Name, n))
 		}
 		if x.Spec.Load.StagesWithoutDistance() > 0 && (n.WithoutDistance || n.LinkedTime == nil) {

@@ -1,16 +1,18 @@
-// Package distance puts topology.links into effect: layout says who is how far from whom, set has the agents delay, measure has them
-// measure. Nothing here waits long: what an agent did not do now it is asked for again by the next look. All of it may be repeated.
+// Package distance puts topology.links into effect: the nodes' agents delay and count packets, and measure round trips. Calls may be repeated.
 package distance
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
 )
 
@@ -28,7 +30,7 @@ type Call struct {
 	wire.Links
 }
 
-// Answer is what an agent delays, or why that is not known.
+// Answer is the state of an agent's links, or an error.
 type Answer struct {
 	wire.LinksState
 	Err error
@@ -40,7 +42,7 @@ type MeasureCall struct {
 	wire.RoundTripRequest
 }
 
-// Measured is what an agent measured, or why it did not.
+// Measured are an agent's round trips, or an error.
 type Measured struct {
 	wire.RoundTrips
 	Err error
@@ -53,17 +55,16 @@ type Scene struct {
 	Nodes  []string // pods of the nodes in their order
 	Pods   []corev1.Pod
 	Now    func() time.Time
-	// WithoutDistance has nothing held up: the load's stages without distance are ahead, or run.
+	// WithoutDistance delays nothing: the load's stages without distance are ahead, or run.
 	WithoutDistance bool
-	// Loaded tells that the load is about to run, or runs: what is at no distance now is so in it.
+	// Loaded: the load runs, or is about to.
 	Loaded bool
-	// Token that agents want to see, read when it is needed.
+	// Token that agents demand, read when needed.
 	Token  func(context.Context) (string, error)
 	Agents Agents
 }
 
-// act has agents do what needs the token, and takes their answers one by one. It returns the last error of those that could not be
-// taken.
+// act has agents do what needs the token, and passes on their answers. It returns the last error.
 func act[A any](ctx context.Context, s *Scene, ask func(token string) []A, take func(i int, a A) error) error {
 	token, err := s.Token(ctx)
 	if err != nil {
@@ -77,7 +78,7 @@ func act[A any](ctx context.Context, s *Scene, ask func(token string) []A, take 
 	return err
 }
 
-// Set gives each node its links, if these are not the last that it was given. It returns what went wrong: then it is to be tried again.
+// Set gives each node its links, unless it has them already. After an error it is to be called again.
 func Set(ctx context.Context, s *Scene) error {
 	if err := s.missing(); err != nil {
 		return err
@@ -87,7 +88,7 @@ func Set(ctx context.Context, s *Scene) error {
 	for _, node := range s.nodes() {
 		links, e := s.links(node), s.entry(node.Name)
 		if e.PodUID == string(node.UID) && e.Peers == identity(links.Peers) {
-			e.WithoutDistance = s.WithoutDistance // of a node that is at no distance from anybody nothing changes
+			e.WithoutDistance = s.WithoutDistance // for a node without links nothing changes
 			continue
 		}
 		nodes, calls = append(nodes, node), append(calls, Call{PodIP: node.Status.PodIP, Links: links})
@@ -104,9 +105,7 @@ func Set(ctx context.Context, s *Scene) error {
 			report(e, v1alpha1.LinkNotSet, err.Error())
 			return err
 		}
-		if e.PodUID != "" && e.PodUID != string(nodes[i].UID) {
-			s.came(e, nodes[i], asked, answer.At.Time)
-		}
+		s.came(e, nodes[i], asked, answer.At.Time)
 		s.take(e, calls[i].Links, answer.LinksState)
 		return nil
 	})
@@ -119,19 +118,11 @@ func Set(ctx context.Context, s *Scene) error {
 // take notes the links that an agent has set.
 func (s *Scene) take(e *v1alpha1.LinkedNodeStatus, links wire.Links, state wire.LinksState) {
 	now := metav1.NewMicroTime(s.Now())
-	if e.SetTime != nil && !e.WithoutDistance && !s.WithoutDistance {
-		e.Resets++
+	if e.SetTime != nil && (e.PodUID != links.PodUID || !e.WithoutDistance && !s.WithoutDistance) {
+		e.Interruptions++
 	}
 	if e.WithoutDistance && !s.WithoutDistance {
 		e.LinkingTime, e.LinkedTime = state.BeganAt, state.SetAt
-	}
-	switch {
-	case e.PodUID == links.PodUID && e.Session != state.Session:
-		if delays(e) {
-			e.Lapses++
-		}
-	case e.PodUID != "" && e.PodUID != links.PodUID:
-		e.Replacements++
 	}
 	begin(e, links.PodUID, state.Session)
 	e.Peers, e.WithoutDistance, e.SetTime = identity(links.Peers), s.WithoutDistance, &now
@@ -142,11 +133,53 @@ func (s *Scene) take(e *v1alpha1.LinkedNodeStatus, links wire.Links, state wire.
 	count(e, state)
 }
 
-// report notes what is wrong with a node's links: "" if nothing is.
+// report notes a problem of a node's links, "" for none. LinkNotKept stays.
 func report(e *v1alpha1.LinkedNodeStatus, problem v1alpha1.LinkProblem, note string) {
 	if e.Problem != v1alpha1.LinkNotKept {
 		e.Problem, e.Note = problem, note
 	}
+}
+
+// came notes the start of a pod that replaced another during the load, by durations of one clock each. A pod of unknown start counts from the
+// previous pod's setTime.
+func (s *Scene) came(e *v1alpha1.LinkedNodeStatus, pod *corev1.Pod, asked, answered time.Time) {
+	if e.PodUID == "" || e.PodUID == string(pod.UID) || !s.Loaded || s.WithoutDistance || e.WithoutDistance {
+		return
+	}
+	at := e.SetTime
+	began := kube.FirstRan(*pod)
+	if began == nil && pod.Status.StartTime != nil { // no container's start is reported yet: it is not before the pod's
+		began = &pod.Status.StartTime.Time
+	}
+	if began != nil {
+		at = ptr.To(metav1.NewMicroTime(asked.Add(-max(answered.Sub(*began), 0))))
+	}
+	if d := s.status(); d.UndelayedSinceTime == nil || at.Before(d.UndelayedSinceTime) {
+		d.UndelayedSinceTime = at
+	}
+}
+
+// stand notes that all links are set: for how long replacement pods of nodes ran without them, and which pods of app and proxy have them.
+func (s *Scene) stand() {
+	d := s.status()
+	if since := d.UndelayedSinceTime; since != nil {
+		undelayed := s.Now().Sub(since.Time) + time.Millisecond - 1 // rounded up: it is a maximum
+		d.UndelayedMilliseconds, d.UndelayedSinceTime = max(d.UndelayedMilliseconds, undelayed.Milliseconds()), nil
+	}
+	var clients []string
+	for _, node := range s.nodes() {
+		s.linked(node, func(other *corev1.Pod, _ int64) bool {
+			if ip := other.Status.PodIP; other.Labels[kube.LabelComponent] != kube.ComponentNode {
+				if s.Loaded && !s.WithoutDistance && !slices.Contains(d.Clients, ip) {
+					report(s.entry(node.Name), v1alpha1.LinkNotKept, "a pod of the app or its proxy was replaced during the load, and had no delay for an unknown time")
+				}
+				clients = append(clients, ip)
+			}
+			return true
+		})
+	}
+	slices.Sort(clients)
+	d.Clients = slices.Compact(clients)
 }
 
 // Clear ends all distance.
@@ -164,4 +197,82 @@ func Clear(ctx context.Context, s *Scene) error {
 	now := metav1.NewMicroTime(s.Now())
 	s.status().RemovedTime = &now
 	return nil
+}
+
+// lookInterval is between two reads of the agents' counters, which are lost with their pods.
+const lookInterval = 5 * time.Second
+
+// Look reads the agents' counters now and then, so that those of replaced pods are known. ReadCounts reports what stays missing.
+func Look(ctx context.Context, s *Scene) {
+	if last := s.status().LookTime; last != nil && s.Now().Sub(last.Time) < lookInterval {
+		return
+	}
+	_ = s.read(ctx, func(*v1alpha1.LinkedNodeStatus, v1alpha1.LinkProblem, string) {}) // see above
+}
+
+// ReadCounts reads each node's counters. After an error it is to be called again.
+func ReadCounts(ctx context.Context, s *Scene) error {
+	failed := s.missing()
+	err := s.read(ctx, report)
+	if err != nil {
+		failed = err
+	}
+	return failed
+}
+
+// read the agents' counters, and report each node's problem.
+func (s *Scene) read(ctx context.Context, report func(e *v1alpha1.LinkedNodeStatus, problem v1alpha1.LinkProblem, note string)) error {
+	nodes := s.nodes()
+	var failed error
+	for i, answer := range s.Agents.LinksStates(ctx, addresses(nodes)) {
+		e := s.entry(nodes[i].Name)
+		switch {
+		case answer.Err != nil:
+			failed = fmt.Errorf("read the links of %s: %w", e.Name, answer.Err)
+			report(e, v1alpha1.LinkNotRead, failed.Error())
+		case e.PodUID != string(nodes[i].UID):
+			report(e, v1alpha1.LinkNotSetAgain, "the pod was replaced, and its links were not set again")
+		default:
+			report(e, "", "")
+			count(e, answer.LinksState)
+		}
+	}
+	now := metav1.NewMicroTime(s.Now())
+	s.status().LookTime = &now
+	return failed
+}
+
+// count notes an agent's counters. An agent that restarted in its pod has lost its links.
+func count(e *v1alpha1.LinkedNodeStatus, state wire.LinksState) {
+	if e.Session != state.Session {
+		begin(e, e.PodUID, state.Session)
+		return
+	}
+	if state.Failed != "" {
+		report(e, v1alpha1.LinkNotKept, state.Failed)
+	}
+	if state.Method == "" { // it has not delayed yet: the counts are those of the agent before
+		return
+	}
+	e.LinkCounts = v1alpha1.LinkCounts{
+		DelayedPackets: state.Packets, DroppedPackets: state.Dropped, LatePackets: state.Late, LatestMicroseconds: state.LatestMicroseconds,
+	}
+}
+
+// delays reports whether a node was last given links.
+func delays(e *v1alpha1.LinkedNodeStatus) bool { return e.Peers != identity(nil) }
+
+// begin notes a node's present agent. A lost packet or link of the agent before it stays a problem of the node.
+func begin(e *v1alpha1.LinkedNodeStatus, podUID, session string) {
+	if e.Session != session && e.Session != "" {
+		switch dropped := e.DroppedPackets; {
+		case e.PodUID == podUID && delays(e):
+			report(e, v1alpha1.LinkNotKept, "its agent restarted, and delayed nothing meanwhile")
+		case e.DelayedPackets != nil && dropped == nil:
+			report(e, v1alpha1.LinkNotKept, "how many packets were dropped before its pod was replaced is unknown")
+		case dropped != nil && *dropped > 0:
+			report(e, v1alpha1.LinkNotKept, fmt.Sprintf("%d packets were dropped before its pod was replaced", *dropped))
+		}
+	}
+	e.PodUID, e.Session = podUID, session
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"replab.dev/api/v1alpha1"
 )
 
@@ -52,7 +54,7 @@ func TestLinksAreSetAgainWhereAPodHasComeIntoAnothersPlace(t *testing.T) {
 		t.Errorf("with another pod: %s", got)
 	}
 	for _, n := range (*l.Status).Nodes {
-		if n.Resets != 1 || n.Lapses != 0 || n.SetTime == nil {
+		if n.Interruptions != 1 || n.Problem != "" || n.SetTime == nil {
 			t.Errorf("%+v", n)
 		}
 	}
@@ -71,10 +73,14 @@ func TestAnAgentThatWasStartedAnewIsNoticed(t *testing.T) {
 		l.sessions["10.0.0.0"] = "2"
 		must(t, again(l))
 		must(t, ReadCounts(t.Context(), l.Scene))
-		if n := (*l.Status).Nodes; n[0].Lapses != 1 || n[1].Lapses != 0 {
-			t.Errorf("%s: %d and %d lapses, want 1 and 0", name, n[0].Lapses, n[1].Lapses)
+		if n := (*l.Status).Nodes; !restarted(n[0]) || restarted(n[1]) {
+			t.Errorf("%s: %+v, want the problem of the first alone", name, n)
 		}
 	}
+}
+
+func restarted(n v1alpha1.LinkedNodeStatus) bool {
+	return n.Problem == v1alpha1.LinkNotKept && strings.Contains(n.Note, "its agent restarted")
 }
 
 // TestAnAgentWithoutLinksHasNoLapse: one that is started anew while it has nothing to delay is none that delayed nothing meanwhile.
@@ -92,13 +98,13 @@ func TestAnAgentWithoutLinksHasNoLapse(t *testing.T) {
 		l.WithoutDistance = false
 		must(t, Set(t.Context(), l.Scene))
 		must(t, ReadCounts(t.Context(), l.Scene))
-		if n := (*l.Status).Nodes[0]; n.Lapses != 0 || n.Session != "session2" {
-			t.Errorf("%s: %d lapses of %s, want none", name, n.Lapses, n.Session)
+		if n := (*l.Status).Nodes[0]; n.Problem != "" || n.Session != "session2" {
+			t.Errorf("%s: %+v, want no problem", name, n)
 		}
 		l.sessions["10.0.0.0"] = "3"
 		must(t, ReadCounts(t.Context(), l.Scene))
-		if n := (*l.Status).Nodes[0]; n.Lapses != 1 {
-			t.Errorf("%s: %d lapses of one that is started anew with links, want 1", name, n.Lapses)
+		if n := (*l.Status).Nodes[0]; !restarted(n) {
+			t.Errorf("%s: %+v of one that is started anew with links", name, n)
 		}
 	}
 }
@@ -109,8 +115,8 @@ func TestAnAgentThatLostItsLinksBeforeTheyWereEndedHasALapse(t *testing.T) {
 	must(t, Set(t.Context(), l.Scene))
 	l.sessions["10.0.0.0"], l.WithoutDistance = "2", true
 	must(t, Set(t.Context(), l.Scene))
-	if n := (*l.Status).Nodes[0]; n.Lapses != 1 {
-		t.Errorf("%d lapses, want 1", n.Lapses)
+	if n := (*l.Status).Nodes[0]; !restarted(n) {
+		t.Errorf("%+v, want the problem that it restarted", n)
 	}
 }
 
@@ -126,8 +132,8 @@ func (l *lab) restart(t *testing.T) {
 	l.Scene = &next
 }
 
-// TestWhatAPodHadCountedIsKeptWhenItIsReplaced as far as it was asked.
-func TestWhatAPodHadCountedIsKeptWhenItIsReplaced(t *testing.T) {
+// TestCountsAreOfTheLastAgent that delayed packets, as far as it was asked.
+func TestCountsAreOfTheLastAgent(t *testing.T) {
 	l := newLab()
 	must(t, Set(t.Context(), l.Scene))
 	Look(t.Context(), l.Scene)
@@ -145,15 +151,29 @@ func TestWhatAPodHadCountedIsKeptWhenItIsReplaced(t *testing.T) {
 	}
 	l.failing, l.now = "", l.now.Add(lookInterval)
 	Look(t.Context(), l.Scene)
-	l.Pods[2].UID, l.sessions["10.0.0.2"], l.packets = "uid-next", "2", 30
+	l.Pods[2].UID, l.sessions["10.0.0.2"], l.packets, l.bare["10.0.0.2"] = "uid-next", "2", 30, true
 	must(t, Set(t.Context(), l.Scene))
-	must(t, ReadCounts(t.Context(), l.Scene))
-	must(t, ReadCounts(t.Context(), l.Scene))
-	n := node()
-	if *n.DelayedPackets != 130 || *n.LatePackets != 43 || *n.LatestMicroseconds != 100 || *n.DroppedPackets != 0 || n.Earlier == nil || *n.Earlier.DelayedPackets != 100 || n.Lapses != 0 {
-		t.Errorf("%+v, earlier %+v", n.LinkCounts, n.Earlier)
+	if n := node(); *n.DelayedPackets != 100 || n.Interruptions != 1 || n.Problem != "" {
+		t.Errorf("of one that has not delayed yet: %+v", n)
 	}
-	if n := (*l.Status).Nodes[0]; *n.DelayedPackets != 30 || n.Earlier != nil {
-		t.Errorf("of a pod that stayed: %+v", n)
+	delete(l.bare, "10.0.0.2")
+	must(t, ReadCounts(t.Context(), l.Scene))
+	if n := node(); *n.DelayedPackets != 30 || *n.LatePackets != 10 || *n.LatestMicroseconds != 30 || *n.DroppedPackets != 0 || n.Problem != "" {
+		t.Errorf("%+v", n)
+	}
+}
+
+// TestPacketsThatAReplacedPodDroppedStayAProblem, and so does that their number is unknown.
+func TestPacketsThatAReplacedPodDroppedStayAProblem(t *testing.T) {
+	for want, dropped := range map[string]*int64{"3 packets were dropped": ptr.To[int64](3), "is unknown": nil} {
+		l := newLab()
+		must(t, Set(t.Context(), l.Scene))
+		(*l.Status).Nodes[2].DroppedPackets = dropped
+		l.Pods[2].UID, l.sessions["10.0.0.2"] = "uid-next", "2"
+		must(t, Set(t.Context(), l.Scene))
+		must(t, ReadCounts(t.Context(), l.Scene))
+		if n := (*l.Status).Nodes[2]; n.Problem != v1alpha1.LinkNotKept || !strings.Contains(n.Note, want) {
+			t.Errorf("%+v, want %s", n, want)
+		}
 	}
 }

@@ -56,8 +56,8 @@ func TestStagesWithoutDistanceComeFirst(t *testing.T) {
 	l.Pods[3].Status.PodIP = "10.0.1.9" // of the app, to which node 2 is near
 	must(t, Set(t.Context(), l.Scene))
 	for i, n := range (*l.Status).Nodes {
-		if want := map[bool]int64{true: 1, false: 0}[i < 2]; n.WithoutDistance || n.LinkedTime == nil || !n.LinkedTime.Time.Equal(set) || !n.LinkingTime.Time.Equal(set.Add(-time.Millisecond)) || n.Resets != want {
-			t.Errorf("%+v, want %d resets, and set at first at %s", n, want, set)
+		if want := map[bool]int64{true: 1, false: 0}[i < 2]; n.WithoutDistance || n.LinkedTime == nil || !n.LinkedTime.Time.Equal(set) || !n.LinkingTime.Time.Equal(set.Add(-time.Millisecond)) || n.Interruptions != want {
+			t.Errorf("%+v, want %d interruptions, and set at first at %s", n, want, set)
 		}
 	}
 }
@@ -81,10 +81,10 @@ func TestWhatWasSeenBeforeTheStagesWithoutDistanceIsKept(t *testing.T) {
 	must(t, Set(t.Context(), l.Scene))
 	must(t, ReadCounts(t.Context(), l.Scene))
 	nodes := (*l.Status).Nodes
-	if n := nodes[2]; *n.DelayedPackets != 50+70 || n.Earlier == nil || *n.Earlier.DelayedPackets != 50 || n.Replacements != 1 || n.Resets != 0 || n.Lapses != 0 || n.LinkedTime == nil {
-		t.Errorf("of the pod that was replaced: %+v, earlier %+v", n, n.Earlier)
+	if n := nodes[2]; *n.DelayedPackets != 70 || n.Interruptions != 1 || n.Problem != "" || n.LinkedTime == nil {
+		t.Errorf("of the pod that was replaced: %+v", n)
 	}
-	if n := nodes[0]; *n.DelayedPackets != 70 || n.Earlier != nil || n.Replacements != 0 {
+	if n := nodes[0]; *n.DelayedPackets != 70 || n.Interruptions != 0 {
 		t.Errorf("of a pod that stayed: %+v", n)
 	}
 	if r := (*l.Status).RoundTrips[0]; r.Before == nil || r.WithoutDistance == nil || r.After != nil {

@@ -82,15 +82,3 @@ func TestLinksThatWereNotSetAgainInTheEnd(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 }
-
-// TestWhatOneAgentCannotTellNobodyTells: netem does not know of lateness, so that of both together is not known.
-func TestWhatOneAgentCannotTellNobodyTells(t *testing.T) {
-	l := newLab()
-	must(t, Set(t.Context(), l.Scene))
-	l.Pods[2].UID, l.sessions["10.0.0.2"], l.silent = "uid-next", "2", true
-	must(t, Set(t.Context(), l.Scene))
-	must(t, ReadCounts(t.Context(), l.Scene))
-	if n := (*l.Status).Nodes[2]; *n.DelayedPackets != 18 || *n.DroppedPackets != 0 || n.LatePackets != nil || n.LatestMicroseconds != nil {
-		t.Errorf("%+v", n)
-	}
-}

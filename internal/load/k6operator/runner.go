@@ -17,12 +17,14 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// patience is how long the operator may take to make a TestRun's Jobs: one that looks after others too does so one after the other, and waits half
-// a minute for a k6 that does not answer.
+// What comes of a TestRun the k6-operator makes. RBAC knows no narrower right than to all of that operator's tests, so that it is generated on its own,
+// and given where somebody asks for it: by the chart where rbac.k6Operator is true, or with config/k6operator.
+// +kubebuilder:rbac:groups=k6.io,resources=testruns,verbs=get;create;deletecollection
+
+// patience is how long the k6-operator may take to make a TestRun's Jobs. It handles tests one by one, and waits 30 s for a k6 without an answer.
 const patience = time.Minute
 
-// starterPatience is how long its starter is waited for once all k6s are ready, so that the pod does not come into the load: that operator makes it
-// when all of them have answered it. Where it cannot reach them it makes none.
+// starterPatience is how long the starter pod is awaited once all k6s are ready, so that it does not run during the load.
 const starterPatience = 30 * time.Second
 
 // Where that operator's own chart and manifests have its pods, and how they label them.
@@ -77,7 +79,7 @@ func jobOf(run *unstructured.Unstructured, suffix string) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: run.GetNamespace(), Name: run.GetName() + "-" + suffix}}
 }
 
-// Assess implements load.Runner. A TestRun's status tells neither whether its k6s succeeded nor that one is lost, so they are judged by their Jobs.
+// Assess implements load.Runner. A TestRun's status does not say whether its k6s succeeded or were lost, so their Jobs are judged.
 func (Runner) Assess(seen load.Seen) []load.Share {
 	last := len(seen.Watched) - 1
 	shares := make([]load.Share, 0, last)
@@ -106,7 +108,7 @@ func (Runner) Assess(seen load.Seen) []load.Share {
 	return shares
 }
 
-// awaited tells whether a starter may still come: one of the k6s is not ready yet, or not for long.
+// awaited reports whether a starter may still come.
 func awaited(shares []load.Share, now time.Time) bool {
 	for _, s := range shares {
 		if s.State == load.Complete || s.State == load.Failed {
@@ -132,7 +134,7 @@ func readySince(pod *corev1.Pod) (since time.Time, ready bool) {
 	return since, false
 }
 
-// comes tells whether a starter is still to come, or to end.
+// comes reports whether a starter will come or end.
 func comes(starter *batchv1.Job) bool {
 	if starter == nil {
 		return true

@@ -101,15 +101,14 @@ func runner(p load.Params) pod {
 	r.Volumes = slices.DeleteFunc(slices.Clone(p.Pod.Spec.Volumes), func(v corev1.Volume) bool { return v.Name == load.ScriptVolume })
 	r.VolumeMounts = slices.DeleteFunc(slices.Clone(c.VolumeMounts), func(m corev1.VolumeMount) bool { return m.Name == load.ScriptVolume })
 	r.ReadinessProbe = kube.HTTPProbe(k6.StatusPath, wire.PortK6, 10)
-	// Left out, there is one of that operator's own, which ends a k6 that is slow to answer on a busy machine. This one asks for the first time
-	// when the k6 should have ended.
+	// The k6-operator's own probe ends a k6 that answers slowly. This one asks first when the k6 should have ended.
 	r.LivenessProbe = kube.HungProbe(k6.StatusPath, wire.PortK6)
 	r.LivenessProbe.InitialDelaySeconds = int32(p.DeadlineSeconds)
 	return r
 }
 
-// starter cannot be left out. It would begin the k6s one after the other, by a shell, as soon as they answer, prepared or not: in an image without
-// a shell it fails, which that operator does not mind, and the k6s wait. It does not bear the experiment's labels, since it is no pod of it.
+// starter is required, but would begin the k6s too early, by a shell. Its image has none, so it fails and the k6s wait. It has no label of the
+// experiment.
 func starter(p load.Params) pod {
 	s := common(p)
 	s.Image = p.Images.Replab
@@ -120,8 +119,7 @@ func starter(p load.Params) pod {
 	return s
 }
 
-// initializer would have k6 read the module once more in a pod of its own, for which its image needs a shell. Operators that cannot leave it out
-// run it with what is said here.
+// initializer has k6 read the module in a pod of its own. Only operators that cannot omit it run it.
 func initializer(p load.Params) pod {
 	i := common(p)
 	c := p.Pod.Spec.Containers[0]
@@ -129,7 +127,7 @@ func initializer(p load.Params) pod {
 	return i
 }
 
-// common is what holds for every pod of a TestRun.
+// common settings of every pod of a TestRun.
 func common(p load.Params) pod {
 	s := p.Pod.Spec
 	return pod{

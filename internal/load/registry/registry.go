@@ -32,7 +32,7 @@ func Foreign(name v1alpha1.LoadRunner) load.Foreign {
 	return foreign
 }
 
-// Kinds of all runners' objects. A cluster need not know each: who lacks one has no object of it.
+// Kinds of all runners' objects. A cluster may lack some.
 func Kinds() []kube.Object {
 	var kinds []kube.Object
 	for _, name := range slices.Sorted(maps.Keys(runners)) {

@@ -4,6 +4,8 @@ package haproxy
 import (
 	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -47,4 +49,74 @@ func objects(p proxy.Params) []kube.Object {
 		Volumes: []corev1.Volume{kube.ConfigVolume(p.Name, configFile)},
 		Metrics: Driver{}.Traits().Metrics,
 	})
+}
+
+// What decides beside routing.check how soon a failure is noticed. Nothing is sent to a server twice.
+const (
+	retries        = "0"
+	connectTimeout = 2 * time.Second
+	checkTimeout   = time.Second // until a check that is connected has its answer
+	holdNames      = "1s"        // for which a node's address is believed
+)
+
+// longer is a timeout where nodes are at a distance: each waits for one round trip.
+func longer(timeout time.Duration, p proxy.Params) string {
+	if ms := (timeout + p.RoundTrip).Milliseconds(); ms%1000 != 0 {
+		return fmt.Sprintf("%dms", ms)
+	}
+	return fmt.Sprintf("%ds", int64((timeout + p.RoundTrip).Seconds()))
+}
+
+// config follows the roles that agents report. A node that loses its role loses its sessions. Without a replica the primary serves the reads.
+func config(p proxy.Params) string {
+	check := p.Spec.Check
+	var servers strings.Builder
+	for _, n := range p.Nodes {
+		fmt.Fprintf(&servers, "  server %s %s:%d check port %d\n", n.Name, n.Host, p.Routes.Port, p.Routes.CheckPort)
+	}
+	backend := func(name, path string) string {
+		return fmt.Sprintf(`backend %s
+  balance leastconn
+  option httpchk OPTIONS %s
+  http-check expect status 200
+  default-server inter %dms fastinter %dms fall %d rise %d on-marked-down shutdown-sessions resolvers cluster init-addr libc,none
+%s
+`, name, path, check.IntervalMilliseconds, check.IntervalMilliseconds, check.Fall, check.Rise, servers.String())
+	}
+	return fmt.Sprintf(`global
+  maxconn 4000
+
+resolvers cluster
+  parse-resolv-conf
+  hold valid %s
+  hold nx 1s
+  timeout resolve 500ms
+  timeout retry 500ms
+
+defaults
+  mode tcp
+  retries %s
+  timeout connect %s
+  timeout check %s
+  timeout client 1h
+  timeout server 1h
+
+frontend writes
+  bind :%d
+  default_backend primary
+
+frontend reads
+  bind :%d
+  use_backend replicas if { nbsrv(replicas) gt 0 }
+  default_backend primary
+
+%s%sfrontend stats
+  mode http
+  maxconn 100
+  bind :%d
+  timeout client 10s
+  monitor-uri /healthz
+  http-request use-service prometheus-exporter if { path /metrics }
+`, holdNames, retries, longer(connectTimeout, p), longer(checkTimeout, p), wire.PortProxyWrites, wire.PortProxyReads, backend("primary", p.Routes.WriterPath), backend("replicas", p.Routes.ReaderPath),
+		wire.PortProxyStats)
 }

@@ -12,8 +12,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Commits adds up the commits of all nodes since the load began. What a server had counted before, such as the
-// seeding, is left out. It is not safe for concurrent use.
+// Commits sums the commits of all nodes since the load began, without those of the seeding. It is not safe for concurrent use.
 type Commits struct {
 	loadStart time.Time // zero until then
 	nodes     map[string]*commitCount
@@ -34,7 +33,7 @@ type commitCount struct {
 // Start begins to count: the samples so far are the baseline. load is when the load began.
 func (s *Commits) Start(load time.Time) { s.loadStart = load }
 
-// Add takes one sample. Of a node that has never answered nothing is known.
+// Add takes one sample. A node has no entry before its first answer.
 func (s *Commits) Add(x Sample[engine.Commits]) {
 	n := s.nodes[x.Node]
 	switch {
@@ -59,9 +58,8 @@ func (s *Commits) Add(x Sample[engine.Commits]) {
 
 func (n *commitCount) add(load, at time.Time, c engine.Commits, wrote time.Time) {
 	n.samples++
-	known := !n.at.IsZero()
-	fell := known && (c.Acknowledged < n.last.Acknowledged || c.Unacknowledged < n.last.Unacknowledged)
-	if known && !fell && !younger(n.last.UpSeconds, c.UpSeconds, at.Sub(n.at)) {
+	origin := originOf(load, n.at, at, c.Acknowledged < n.last.Acknowledged || c.Unacknowledged < n.last.Unacknowledged, n.last.UpSeconds, c.UpSeconds)
+	if origin == fromLast {
 		counted := interval(n.last, c)
 		n.sum.add(counted, counted)
 		if c.Waiting != nil {
@@ -70,31 +68,29 @@ func (n *commitCount) add(load, at time.Time, c engine.Commits, wrote time.Time)
 		}
 		return
 	}
-	// All that a process has counted; of a server that was not seen before any transaction may be new.
-	all := interval(engine.Commits{Transactions: n.last.Transactions}, c)
-	began := at // of the process that answers, at the latest; it has run for up to a second less than it says, which is the difference of two whole ones
-	switch {
-	case known && !fell: // another process, or the same one, whose clock was set back
+	all := interval(engine.Commits{Transactions: n.last.Transactions}, c) // transactions outlive a process
+	began := at                                                           // of the process, at the latest
+	switch origin {
+	case fromUnknown:
 		n.sum.add(interval(n.last, c), all)
-	case known || at.Add(-time.Duration(c.UpSeconds+1)*time.Second).After(load): // one that began at 0; what the one before had counted last went with that one
+	case fromZero:
 		n.sum.add(all, all)
 		began = at.Add(-time.Duration(max(c.UpSeconds-1, 0)) * time.Second)
-	} // else the node's baseline: it could not be asked before the load, and may have counted the seeding
+	}
 	from := timespan.Later(n.at, load)
-	if c.Waiting != nil { // of the time before this sample a process that counts no waits tells nothing
+	if c.Waiting != nil { // a process without counters of waits says nothing of the time before its first sample
 		began = at
 		n.degraded.begin(from, at, wrote, *c.Waiting)
 	}
 	closed := c.Closed
-	if known {
+	if !n.at.IsZero() {
 		closed = n.last.Closed
 	}
 	n.uncounted += unseen(closed, from, began, wrote)
 }
 
-// unseen is for how long a server may have had commits between two times of which no sample tells. One that took no writes had none, unless
-// it acknowledged some after all: it was opened then. Of one that took writes an acknowledgement tells nothing: those that it had under
-// way when it died may have gone on without a replica, and nobody had their answer. However short the time was, it may have had some.
+// unseen is for how long a server may have committed between two samples: 0 if it took and acknowledged no writes. Otherwise it is above 0: commits
+// under way when a server dies may have no acknowledgement.
 func unseen(closed bool, from, to, wrote time.Time) time.Duration {
 	if closed && !wrote.After(from) {
 		return 0
@@ -102,8 +98,7 @@ func unseen(closed bool, from, to, wrote time.Time) time.Duration {
 	return max(to.Sub(from), time.Microsecond)
 }
 
-// Result returns the sums of the nodes that were sampled since the load began, and those that wrote, which are given with
-// the time of their last write, or that may have.
+// Result returns the sums of nodes that were sampled in the load, that wrote (wrote has the time of the last write), or that may have written.
 func (s *Commits) Result(wrote map[string]time.Time) *wire.CommitsResult {
 	names := maps.Clone(wrote)
 	if names == nil {
@@ -137,12 +132,56 @@ func (s *Commits) Result(wrote map[string]time.Time) *wire.CommitsResult {
 	return r
 }
 
-// unseenSince is for how long a server may have had commits since its last sample: until it was asked in vain the last time, or until it
-// acknowledged its last write.
+// unseenSince is for how long a server may have committed after its last sample: until the last question without an answer, or its last write.
 func (n *commitCount) unseenSince(load, wrote time.Time) time.Duration {
 	from := timespan.Later(n.at, load)
 	if n.last.Closed && !wrote.After(from) {
 		return 0
 	}
 	return max(timespan.Later(wrote, n.asked).Sub(from), 0)
+}
+
+// commitSum sums the waits of one node, and bounds the number of their commits. A commit is among the transactions of the sample that counts its
+// wait, or of the next one.
+type commitSum struct {
+	acknowledged, unacknowledged int64 // waits, at least
+	perhaps                      int64 // more waits that perhaps ended without an acknowledgement
+	degraded                     int64 // transactions of intervals in which, as in the one before, waits ended, and all without an acknowledgement
+	atMost                       int64 // transactions of intervals in which, or in the one before, a wait may have ended without one
+
+	certain, possible bool // in the interval before
+	exact             bool
+}
+
+// interval is what a server counted between two samples. Transactions go back only in a clone.
+func interval(from, to engine.Commits) engine.Commits {
+	to.Acknowledged -= from.Acknowledged
+	to.Unacknowledged -= from.Unacknowledged
+	to.Transactions = max(to.Transactions-from.Transactions, 0)
+	return to
+}
+
+// add takes the bounds of an interval's counts.
+func (s *commitSum) add(least, most engine.Commits) {
+	s.exact = most.WaitsAreCommits
+	s.acknowledged += least.Acknowledged
+	s.unacknowledged += least.Unacknowledged
+	s.perhaps += most.Unacknowledged - least.Unacknowledged
+	certain, possible := least.Unacknowledged > 0 && most.Acknowledged == 0, most.Unacknowledged > 0
+	if possible || s.possible {
+		s.atMost += most.Transactions
+	}
+	if certain && s.certain {
+		s.degraded += least.Transactions
+	}
+	s.certain, s.possible = certain, possible
+}
+
+// bounds of the number of commits without an acknowledgement.
+func (s *commitSum) bounds() (least, most int64) {
+	if s.exact {
+		return s.unacknowledged, s.unacknowledged + s.perhaps
+	}
+	least = max(s.unacknowledged, s.degraded) // a wait is of one commit at least
+	return least, max(least, s.unacknowledged+s.perhaps, s.atMost)
 }

@@ -10,15 +10,11 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// degradedSum adds up, of one node, what was committed while commits waited for nobody, while servers tell how they wait and count no waits. A
-// setting that a server has read reaches its processes within moments, so a change counts as made in the interval before the sample that
-// shows it or in the one after.
+// degradedSum sums what one node committed while commits waited for no standby, for servers that report their settings and count no waits.
+// A change of settings may take effect in the interval before the sample that shows it, or in the one after.
 type degradedSum struct {
-	// least are the transactions of intervals at both ends of which commits waited for nobody, by the same settings, as they did in the
-	// interval before.
-	least int64
-	// atMost are those of intervals in which that may have been so, or in the one before.
-	atMost int64
+	least  int64         // transactions of intervals certainly without a wait, as the interval before them
+	atMost int64         // transactions of intervals possibly without a wait, or after such an interval
 	sum    time.Duration // of the intervals of least
 
 	spans []wire.DegradedSpan // of the intervals of atMost, and of those before a process that was degraded at its first sample
@@ -27,7 +23,7 @@ type degradedSum struct {
 	certain, possible bool // in the interval before
 }
 
-// add takes an interval between two samples of one process, which were not read before the given times.
+// add takes an interval between two samples of one process.
 func (s *degradedSum) add(from, to time.Time, was, is engine.Waiting, transactions int64) {
 	same := was.SettingsSince.Equal(is.SettingsSince)
 	certain := was.Degraded && is.Degraded && same
@@ -43,8 +39,8 @@ func (s *degradedSum) add(from, to time.Time, was, is engine.Waiting, transactio
 	s.certain, s.possible, s.at = certain, possible, to
 }
 
-// begin takes the first sample of a process, the one before being of another one, or the beginning of the load, and when the node had
-// acknowledged its last write by then. A replica acknowledges nothing: what the process before it may have had more nobody counts.
+// begin takes the first sample of a process. before is the last sample of the previous process, or the load's start; wrote is the node's last
+// acknowledged write. A replica acknowledges nothing.
 func (s *degradedSum) begin(before, at, wrote time.Time, is engine.Waiting) {
 	to := at
 	if is.Replica && wrote.Before(at) {
@@ -56,7 +52,7 @@ func (s *degradedSum) begin(before, at, wrote time.Time, is engine.Waiting) {
 	s.certain, s.possible, s.at = false, !is.Replica, at
 }
 
-// cover draws an interval into the spans: into the last one where that reaches it, or where there are too many.
+// cover adds an interval to the spans. It extends the last span if that reaches the interval, or if there are too many.
 func (s *degradedSum) cover(from, to time.Time) {
 	last := len(s.spans) - 1
 	if last >= 0 && (len(s.spans) == wire.MaxDegradedSpans || !s.spans[last].To.Time.Before(from)) {
@@ -66,8 +62,7 @@ func (s *degradedSum) cover(from, to time.Time) {
 	s.spans = append(s.spans, wire.DegradedSpan{From: metav1.NewMicroTime(from), To: metav1.NewMicroTime(to)})
 }
 
-// until are the spans of a node that acknowledged its last write at a time: nobody has seen the end of one that was under way at the last
-// sample.
+// until are the spans of a node with the time of its last write, to which a span that was open at the last sample is extended.
 func (s *degradedSum) until(wrote time.Time) []wire.DegradedSpan {
 	if !s.possible || !wrote.After(s.at) {
 		return s.spans
@@ -75,4 +70,29 @@ func (s *degradedSum) until(wrote time.Time) []wire.DegradedSpan {
 	then := degradedSum{spans: slices.Clone(s.spans)}
 	then.cover(s.at, wrote)
 	return then.spans
+}
+
+// standbySpans are the standbys that one node's commits waited for.
+type standbySpans struct{ spans []wire.StandbySpan }
+
+// add takes an interval between two samples of one process. If its ends differ, each is true of a part.
+func (s *standbySpans) add(from, to time.Time, was, is engine.Waiting) {
+	if !was.SettingsSince.Equal(is.SettingsSince) && to.Sub(from) > 2*Interval {
+		return // they may have been others in between
+	}
+	s.cover(from, to, was.Standbys)
+	if !slices.Equal(was.Standbys, is.Standbys) {
+		s.cover(from, to, is.Standbys)
+	}
+}
+
+func (s *standbySpans) cover(from, to time.Time, nodes []string) {
+	last := len(s.spans) - 1
+	switch {
+	case len(nodes) == 0:
+	case last >= 0 && slices.Equal(s.spans[last].Nodes, nodes) && !s.spans[last].To.Time.Before(from):
+		s.spans[last].To = metav1.NewMicroTime(to)
+	case len(s.spans) < wire.MaxStandbySpans:
+		s.spans = append(s.spans, wire.StandbySpan{From: metav1.NewMicroTime(from), To: metav1.NewMicroTime(to), Nodes: nodes})
+	}
 }

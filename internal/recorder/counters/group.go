@@ -10,7 +10,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Group adds up what the members of a group have counted since the load began. It is not safe for concurrent use.
+// Group sums what the members of a group counted since the load began. It is not safe for concurrent use.
 type Group struct {
 	loadStart time.Time // zero until then
 	members   map[string]*memberCount
@@ -77,28 +77,26 @@ func (m *memberCount) add(load, at time.Time, c engine.GroupCounts, counting boo
 		m.queued, m.queues = m.queued+c.ReceiveQueue, m.queues+1
 		m.raise(c.ReceiveQueue, c.ReceiveQueueMax)
 	}
-	known := !m.at.IsZero()
-	fell := known && m.fell(c)
-	if known && !fell && !younger(m.last.UpSeconds, c.UpSeconds, at.Sub(m.at)) {
+	origin := originOf(load, m.at, at, m.fell(c), m.last.UpSeconds, c.UpSeconds)
+	if origin == fromLast {
 		m.count(m.last, c, at.Sub(m.at), counting)
 		return
 	}
-	// Uptime is the difference of two whole seconds: the process has run for up to one more or one less.
-	least, most := time.Duration(max(c.UpSeconds-1, 0))*time.Second, time.Duration(c.UpSeconds+1)*time.Second
 	unseen := at.Sub(timespan.Later(m.at, load))
-	m.ahead = 0 // it is within the time of which nothing is known
-	switch {
-	case known && !fell: // another process, all of whose conflicts are new, or the same one, whose clock was set back: some are new in either case
+	m.ahead = 0 // it is within the unseen time
+	switch origin {
+	case fromUnknown:
 		m.conflicts(m.last, c)
-	case known || at.Add(-most).After(load): // a process of its own, which began at 0; what the one before had counted last went with that one
+	case fromZero:
+		least := time.Duration(max(c.UpSeconds-1, 0)) * time.Second
 		m.count(engine.GroupCounts{}, c, min(least, unseen), counting)
-		m.ahead = 0 // as before
+		m.ahead = 0
 		unseen -= least
-	} // else the node's baseline: it could not be asked before the load, and may have counted the seeding
-	m.lost += max(unseen, time.Microsecond) // however soon the next one began
+	}
+	m.lost += max(unseen, time.Microsecond) // however soon the next process began
 }
 
-// count adds what one process has counted between two of its moments.
+// count adds what one process counted between two samples.
 func (m *memberCount) count(from, to engine.GroupCounts, took time.Duration, counting bool) {
 	m.conflicts(from, to)
 	if !counting || !m.counting {
@@ -109,12 +107,12 @@ func (m *memberCount) count(from, to engine.GroupCounts, took time.Duration, cou
 	m.covered += took
 	m.paused += min(paused, took)
 	m.ahead = max(paused-took, 0)
-	if to.ReceiveQueueMax > from.ReceiveQueueMax { // it has grown since, so the queue was as long since
+	if to.ReceiveQueueMax > from.ReceiveQueueMax { // the maximum is of this interval
 		m.raise(to.ReceiveQueueMax, to.ReceiveQueueMax)
 	}
 }
 
-// conflicts adds those that were counted between two moments.
+// conflicts adds those between two samples.
 func (m *memberCount) conflicts(from, to engine.GroupCounts) {
 	m.sum.CertificationFailures += to.CertificationFailures - from.CertificationFailures
 	m.sum.ForcedAborts += to.ForcedAborts - from.ForcedAborts
@@ -134,16 +132,14 @@ func (m *memberCount) raise(least, most int64) {
 	m.queueMax = [2]int64{max(m.queueMax[0], least), max(m.queueMax[1], least, most)}
 }
 
-// fell tells whether a counter went back: then the server came up anew since the last sample. An uptime that does tells the same, or that
-// its clock was set back.
+// fell reports whether a counter went back, so that the server restarted since the last sample.
 func (m *memberCount) fell(c engine.GroupCounts) bool {
 	return c.CertificationFailures < m.last.CertificationFailures || c.ForcedAborts < m.last.ForcedAborts ||
 		c.FlowControlPaused < m.last.FlowControlPaused || c.ReceiveQueueMax < m.last.ReceiveQueueMax ||
 		m.last.Deadlocks != nil && c.Deadlocks != nil && *c.Deadlocks < *m.last.Deadlocks
 }
 
-// Result returns what was counted on each node that was asked since the load began. Who wrote does not matter: a transaction that is in
-// conflict is one that nobody acknowledges.
+// Result returns the sums of each node that was asked in the load, whether it wrote or not: conflicting transactions are not acknowledged.
 func (g *Group) Result(map[string]time.Time) *wire.GroupResult {
 	var all []wire.NodeGroup
 	for _, name := range slices.Sorted(maps.Keys(g.members)) {

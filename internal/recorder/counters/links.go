@@ -10,7 +10,7 @@ import (
 // heldUpMost is by how much a packet that was held up counts as late at most: agents believe no stamp of an arrival that is older.
 const heldUpMost = 10 * time.Second
 
-// LinkSample is a question to an agent for what it has counted.
+// LinkSample is a question to an agent for its counters, with the answer.
 type LinkSample struct {
 	Node   string
 	Stage  string        // that was under way when it was asked, "" for none
@@ -20,7 +20,7 @@ type LinkSample struct {
 	Counts wire.LinkCounts
 }
 
-// Links adds up what each node's agent held up in each stage. It is not safe for concurrent use.
+// Links sums what each node's agent delayed in each stage. It is not safe for concurrent use.
 type Links struct {
 	nodes     []string
 	stages    []string
@@ -29,7 +29,7 @@ type Links struct {
 	uncovered map[key]time.Duration
 }
 
-// linked is what is known of one node's agent.
+// linked is the state of one node's agent.
 type linked struct {
 	asked []asking        // since the last answer, that one, and as far back as a packet may have been held up since
 	known bool            // it has answered
@@ -44,7 +44,7 @@ type asking struct {
 	at    time.Time
 }
 
-// overdue is what came late between two answers, and which stages have it.
+// overdue packets between two answers, and the stages that they count for.
 type overdue struct {
 	late, heldUp int64
 	stages       []string
@@ -55,9 +55,8 @@ func NewLinks(nodes, stages []string) *Links {
 	return &Links{nodes: nodes, stages: stages, agents: map[string]*linked{}, held: map[key]*wire.NodeLinks{}, uncovered: map[key]time.Duration{}}
 }
 
-// Add takes one sample. Packets since the answer before count for a stage where all questions since are of it; what was late counts for all
-// stages that may have been under way when it was due. An agent that was started anew counts from 0: what the one before had counted last
-// is not known. Where the kernel delays nobody tells what is late.
+// Add takes one sample. Packets count for a stage if all questions since the last answer are of it; late ones count for all stages in which they
+// may have been due. A restarted agent counts from 0.
 func (l *Links) Add(x LinkSample) {
 	a := l.agents[x.Node]
 	if a == nil {
@@ -79,7 +78,7 @@ func (l *Links) Add(x LinkSample) {
 	a.forget()
 }
 
-// count adds what came between two answers of a node's agent.
+// count adds the difference of two answers of an agent.
 func (l *Links) count(a *linked, x LinkSample) {
 	since := a.since(a.at)
 	if !a.known || a.last.Session != x.Counts.Session {
@@ -121,10 +120,10 @@ func (a *linked) since(t time.Time) []asking {
 	return a.asked[first:]
 }
 
-// forget what cannot matter any more.
+// forget questions that cannot matter any more.
 func (a *linked) forget() { a.asked = slices.Clone(a.since(a.at.Add(-heldUpMost))) }
 
-// charge has stages have what came late, where that is anything.
+// charge stages with overdue packets.
 func (l *Links) charge(node string, o overdue) {
 	if o.late == 0 && o.heldUp == 0 {
 		return
@@ -136,7 +135,7 @@ func (l *Links) charge(node string, o overdue) {
 	}
 }
 
-// uncover adds the times between questions to those of which no sample tells: between two of different stages it may be of either.
+// uncover adds the times between questions without an answer. Between questions of different stages it may be either's.
 func uncover(sum map[key]time.Duration, node string, asked []asking) {
 	for i := 1; i < len(asked); i++ {
 		was, is := asked[i-1], asked[i]
@@ -156,7 +155,7 @@ func (l *Links) of(node, stage string) *wire.NodeLinks {
 	return l.held[k]
 }
 
-// Result returns one entry for each node and stage of which samples tell.
+// Result returns one entry for each sampled node and stage.
 func (l *Links) Result() []wire.NodeLinks {
 	var all []wire.NodeLinks
 	for _, node := range l.nodes {

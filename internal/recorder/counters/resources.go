@@ -1,12 +1,57 @@
+// Package counters turns samples of counters, which restart with their server, into sums of the load. It performs no IO.
 package counters
 
 import (
 	"slices"
+	"time"
 
 	"replab.dev/internal/wire"
 )
 
-// Resources adds up what each node's server used in each stage. It is not safe for concurrent use.
+// Interval is how often counters are sampled.
+const Interval = time.Second
+
+// Sample is what the server of a node has counted.
+type Sample[C any] struct {
+	Node     string
+	At       time.Time // it was not read before
+	Missed   bool      // the server did not answer: there are no counts
+	Counting bool      // whether a stage of the load was under way then that is not discarded
+	Wrote    time.Time // when the node acknowledged its last write to a client, zero when it never did
+	Counts   C
+}
+
+// origin is from where a sample of a process counts.
+type origin int
+
+const (
+	fromLast     origin = iota // it is the process of the last sample
+	fromUnknown                // it may be another process, or the same one whose clock was set back
+	fromZero                   // it is another process, which began in the load
+	fromBaseline               // nothing is known of the time before: its counters may be older than the load
+)
+
+// originOf a sample. last is the time of the sample before, zero without one. fell: a counter went back. up and was are uptimes in seconds.
+func originOf(load, last, at time.Time, fell bool, was, up int64) origin {
+	switch {
+	case !last.IsZero() && fell:
+		return fromZero
+	case !last.IsZero() && younger(was, up, at.Sub(last)):
+		return fromUnknown
+	case !last.IsZero():
+		return fromLast
+	case at.Add(-time.Duration(up+1) * time.Second).After(load): // uptime is the difference of two whole seconds
+		return fromZero
+	}
+	return fromBaseline
+}
+
+// younger reports whether an uptime grew by less than the time between two samples, allowing 1 s for whole seconds and 1 s for late answers.
+func younger(was, is int64, between time.Duration) bool {
+	return is+1 < was || time.Duration(is+1)*time.Second < between || time.Duration(is-was+2)*time.Second < between
+}
+
+// Resources sums what each node's server used in each stage. It is not safe for concurrent use.
 type Resources struct {
 	nodes  []string
 	stages []string
@@ -26,8 +71,7 @@ func NewResources(nodes, stages []string) *Resources {
 	return &Resources{nodes: nodes, stages: stages, last: map[string]wire.Resources{}, used: map[key]*usage{}}
 }
 
-// Add takes one sample of a node. What was used since its sample before counts for stage; with stage "" it counts for
-// none, since no load was under way.
+// Add takes a sample of a node. The usage since its previous sample counts for stage, "" for none.
 func (r *Resources) Add(node, stage string, sample wire.Resources) {
 	last, known := r.last[node]
 	r.last[node] = sample
@@ -79,4 +123,87 @@ func (r *Resources) Result() []wire.NodeResources {
 		}
 	}
 	return slices.Clip(all)
+}
+
+// clockWindow is how many samples of a clock the narrowest is taken of: most answers are delayed somewhere.
+const clockWindow = 10
+
+// Clock bounds how far another process's clock is ahead of this one's. The zero value has no bounds. It is not safe for concurrent use.
+type Clock struct {
+	window  bracket // the narrowest so far
+	samples int     // in the window
+	all     bracket // of all windows: the clock may have drifted
+	windows int
+	// odd are the samples that cannot be true together with others: the clock was set, or is another one now.
+	odd     bracket
+	stepped time.Duration // by how much at least, 0 without such samples
+}
+
+// bracket is how far the clock is ahead at least and at most; below 0 it is behind.
+type bracket struct{ least, most time.Duration }
+
+func (b bracket) width() time.Duration { return b.most - b.least }
+
+func (b bracket) with(o bracket) bracket { return bracket{min(b.least, o.least), max(b.most, o.most)} }
+
+// apart is how far two brackets are from each other, at most 0 when they may be true together.
+func (b bracket) apart(o bracket) time.Duration { return max(b.least-o.most, o.least-b.most) }
+
+// Add takes the time that the clock told between a question and its answer.
+func (c *Clock) Add(asked, told, answered time.Time) {
+	b := bracket{told.Sub(answered), told.Sub(asked)}
+	if c.windows > 0 {
+		c.compare(c.all, b)
+	}
+	if c.samples == 0 {
+		c.window = b
+	} else {
+		c.compare(c.window, b)
+		if b.width() < c.window.width() {
+			c.window = b
+		}
+	}
+	if c.samples++; c.samples < clockWindow {
+		return
+	}
+	c.samples = 0
+	if c.windows++; c.windows == 1 {
+		c.all = c.window
+		return
+	}
+	c.all = c.all.with(c.window)
+}
+
+// compare keeps two brackets that cannot both be true of one clock that runs as this one does.
+func (c *Clock) compare(known, b bracket) {
+	apart := known.apart(b)
+	if apart <= 0 {
+		return
+	}
+	if c.stepped == 0 {
+		c.odd = known
+	}
+	c.odd = c.odd.with(known).with(b)
+	c.stepped = max(c.stepped, apart)
+}
+
+// Ahead returns the bounds, if known. Samples after the last whole window count if there was none, or if they contradict it.
+func (c *Clock) Ahead() (least, most time.Duration, known bool) {
+	b := c.all
+	if c.windows == 0 {
+		b = c.window
+	}
+	if c.stepped > 0 {
+		b = b.with(c.odd)
+	}
+	return b.least, b.most, c.windows > 0 || c.samples > 0
+}
+
+// Result returns the bounds under this name, if known.
+func (c *Clock) Result(name string) (wire.Clock, bool) {
+	least, most, known := c.Ahead()
+	return wire.Clock{
+		Name: name, LeastAheadMicroseconds: least.Microseconds() - 1, MostAheadMicroseconds: most.Microseconds() + 1, // rounded outwards
+		SteppedMicroseconds: c.stepped.Microseconds(),
+	}, known
 }

@@ -1,6 +1,9 @@
 package figures
 
 import (
+	"math"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -10,7 +13,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// MaxLatency is the largest latency that is told apart; what took longer is counted as this.
+// MaxLatency is the longest latency of the histograms. Longer ones count as this.
 const MaxLatency = 5 * time.Minute
 
 const significantDigits = 3
@@ -32,8 +35,7 @@ func (l *latencies) record(latency time.Duration) {
 	l.sum += us
 }
 
-// add puts all of other's latencies into l, which it makes when needed; either may be nil, which is none. Both have the
-// same buckets, so a percentile of the sum is that of all requests together.
+// add merges other into l; both may be nil. Their buckets are the same, so percentiles of the sum are exact.
 func (l *latencies) add(other *latencies) *latencies {
 	if other == nil {
 		return l
@@ -46,14 +48,14 @@ func (l *latencies) add(other *latencies) *latencies {
 	return l
 }
 
-// unseen is what a histogram knows nothing of.
+// unseen is what a histogram lacks.
 type unseen struct {
 	slower int64 // requests that were slower than each that it has, by how much nobody knows
 	// paused of all requests came while this process did not run, and were taken for later.
 	paused, all int64
 }
 
-// result takes l's requests together with what it knows nothing of. It is nil when nothing was recorded.
+// result combines l with what it lacks. It is nil if nothing was recorded.
 func (l *latencies) result(u unseen) *wire.Latency {
 	if l == nil || l.histogram.TotalCount() == 0 {
 		return nil
@@ -80,4 +82,123 @@ var percentiles = []struct {
 	{v1alpha1.P95, 95, func(l *wire.Latency) *int64 { return &l.P95Microseconds }},
 	{v1alpha1.P99, 99, func(l *wire.Latency) *int64 { return &l.P99Microseconds }},
 	{v1alpha1.Max, 100, func(l *wire.Latency) *int64 { return &l.MaxMicroseconds }},
+}
+
+// MarkLag marks percentiles of a lag that leave out less than the pauses of this process, which paused the probe too. load has all counting stages.
+func MarkLag(l *wire.LagResult, load wire.StageResult) {
+	marked := []*wire.LagDistribution{&l.LagDistribution}
+	for i := range l.Nodes {
+		marked = append(marked, &l.Nodes[i].LagDistribution)
+	}
+	for i := range l.Sizes {
+		marked = append(marked, &l.Sizes[i].LagDistribution)
+	}
+	for _, d := range marked {
+		d.LowerBounds = lagBounds(*d, load)
+		if load.PausedMicroseconds > 0 { // what a pause hid may have taken longer
+			d.AtMostMicroseconds = nil
+		}
+	}
+}
+
+func lagBounds(d wire.LagDistribution, load wire.StageResult) (lower []v1alpha1.Percentile) {
+	for _, p := range []struct {
+		name    v1alpha1.Percentile
+		percent int64
+		value   *int64
+	}{{v1alpha1.P50, 50, d.P50Microseconds}, {v1alpha1.P99, 99, d.P99Microseconds}, {v1alpha1.Max, 100, d.MaxMicroseconds}} {
+		paused := percentile.LeavesOutLess(p.percent, load.PausedMicroseconds, load.DurationMicroseconds)
+		if p.value != nil && (paused || slices.Contains(d.LowerBounds, p.name)) {
+			lower = append(lower, p.name)
+		}
+	}
+	return lower
+}
+
+// NativeSchema is the resolution of Native.Buckets: each is 2^(1/16), 4.4%, wider than the one before it.
+const NativeSchema = 4
+
+const bucketsPerDoubling = 1 << NativeSchema
+
+// Native are the latencies of an operation in a stage, succeeded or failed, as a native histogram of Prometheus.
+type Native struct {
+	Stage     string
+	Operation Operation
+	Succeeded bool
+	Count     uint64
+	Sum       float64       // in seconds
+	Buckets   map[int]int64 // by index: bucket i ends at 2^(i/16) seconds
+}
+
+// Natives makes native histograms of a Recorder's, and keeps those without a change.
+type Natives struct {
+	recorder *Recorder
+
+	mu   sync.Mutex
+	made map[nativeKey]Native
+}
+
+type nativeKey struct {
+	stage, op int
+	succeeded bool
+}
+
+// NewNatives of a recorder.
+func NewNatives(r *Recorder) *Natives { return &Natives{recorder: r, made: map[nativeKey]Native{}} }
+
+// Read returns those that have a request.
+func (n *Natives) Read() (all []Native) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for stage := range n.recorder.stages {
+		for op := range int(operations) {
+			for _, succeeded := range []bool{true, false} {
+				if made := n.of(nativeKey{stage, op, succeeded}); made.Count > 0 {
+					all = append(all, made)
+				}
+			}
+		}
+	}
+	return all
+}
+
+func (n *Natives) of(k nativeKey) Native {
+	made := n.made[k]
+	copied, sum := n.copy(k, made.Count)
+	if copied == nil {
+		return made
+	}
+	made = Native{
+		Stage: n.recorder.stages[k.stage].Name, Operation: Operation(k.op), Succeeded: k.succeeded,
+		Sum: float64(sum) / 1e6, Buckets: map[int]int64{},
+	}
+	for _, bar := range hdrhistogram.Import(copied).Distribution() {
+		if bar.Count > 0 {
+			made.Count += uint64(bar.Count)
+			made.Buckets[nativeBucket(bar.From, bar.To)] += bar.Count
+		}
+	}
+	n.made[k] = made
+	return made
+}
+
+// copy is nil when there are no more than known. The lock is held for as long as 160 KiB take to be copied, and no longer.
+func (n *Natives) copy(k nativeKey, known uint64) (copied *hdrhistogram.Snapshot, sum int64) {
+	r := n.recorder
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := &r.stages[k.stage].operations[k.op]
+	l := o.succeeded
+	if !k.succeeded {
+		l = o.failed
+	}
+	if l == nil || uint64(l.histogram.TotalCount()) == known {
+		return nil, 0
+	}
+	return l.histogram.Export(), l.sum
+}
+
+// nativeBucket is the bucket of the middle of some microseconds that are not told apart.
+func nativeBucket(from, to int64) int {
+	return int(math.Ceil(math.Log2(float64(from+to)/2e6) * bucketsPerDoubling))
 }

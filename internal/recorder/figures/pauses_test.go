@@ -7,17 +7,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/recorder/pulse"
+	"replab.dev/internal/recorder/pauses"
 	"replab.dev/internal/wire"
 )
 
-// beats has the process run at each beat of a time, but not in between two moments.
-func beats(r *Recorder, until, from, to time.Duration) {
-	r.Pulse = &pulse.Pulse{}
-	r.Pulse.Begin(start)
+// paused has the process run at each beat of a time, but not in between two moments.
+func paused(r *Recorder, until, from, to time.Duration) {
+	r.Pauses = &pauses.Log{}
+	r.Pauses.Begin(start)
 	for at := time.Duration(0); at <= until; at += 10 * time.Millisecond {
 		if at <= from || at >= to {
-			r.Pulse.Ran(start.Add(at))
+			r.Pauses.Ran(start.Add(at))
 		}
 	}
 }
@@ -43,7 +43,7 @@ func TestAPercentileIsALowerBoundWhereTheRecorderStoodStill(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, clock := newRecorder()
-			beats(r, 70*s, c.from, c.to)
+			paused(r, 70*s, c.from, c.to)
 			load(r, clock, "warmup", 0, 10*ms, 2*ms, 500)
 			load(r, clock, "steady", 5*s, 10*ms, 2*ms, 2000)
 			load(r, clock, "open", 25*s, 10*ms, 2*ms, 1000)
@@ -66,7 +66,7 @@ func TestAPercentileIsALowerBoundWhereTheRecorderStoodStill(t *testing.T) {
 func TestASecondInWhichTheRecorderStoodStillIsMarked(t *testing.T) {
 	const ms, s = time.Millisecond, time.Second
 	r, clock := newRecorder()
-	beats(r, 6*s, 1*s+800*ms, 2*s+700*ms)
+	paused(r, 6*s, 1*s+800*ms, 2*s+700*ms)
 	load(r, clock, "steady", 0, 10*ms, 2*ms, 400)
 	got, _ := r.Timeline()
 	for i, want := range []struct {
@@ -115,7 +115,7 @@ func TestLagIsALowerBoundWhereTheRecorderStoodStill(t *testing.T) {
 func TestAPauseWeighsByTheRequestsOfItsStage(t *testing.T) {
 	const ms, s = time.Millisecond, time.Second
 	r, clock := newRecorder()
-	beats(r, 70*s, 25*s+300*ms, 25*s+500*ms)
+	paused(r, 70*s, 25*s+300*ms, 25*s+500*ms)
 	load(r, clock, "steady", 5*s, 100*ms, 2*ms, 200)
 	load(r, clock, "open", 25*s, ms, 2*ms, 1000)
 	total := r.Total()

@@ -1,12 +1,31 @@
+// Package figures counts during the load: latencies, requests and failures by stage and operation, and the timeline by the second.
 package figures
 
 import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/recorder/pulse"
+	"replab.dev/internal/recorder/pauses"
 	"replab.dev/internal/wire"
 )
+
+// Operation of the app that a request calls.
+type Operation int
+
+// Operations, in the order of the results.
+const (
+	Register Operation = iota
+	Profile
+	Search
+	Login
+	Other
+	operations
+)
+
+// String returns the operation's name in the results.
+func (o Operation) String() string {
+	return [operations]string{wire.OperationRegister, "profile", "search", "login", "other"}[o]
+}
 
 // TotalName is the name of the result that all stages which count have together.
 const TotalName = "total"
@@ -16,7 +35,7 @@ type Recorder struct {
 	now    func() time.Time
 	byName map[string]int
 	// Pulse, if set, knows when this process did not run.
-	Pulse *pulse.Pulse
+	Pauses *pauses.Log
 
 	mu       sync.Mutex
 	stages   []*stage
@@ -27,8 +46,7 @@ type Recorder struct {
 	touched  bool // a request came or ended since the last Activity
 }
 
-// New returns a recorder for stages, of which there must be one at least. now must not step back: read it off a monotonic
-// clock.
+// New returns a recorder for at least one stage. now must not step back.
 func New(stages []wire.Stage, now func() time.Time) *Recorder {
 	r := &Recorder{now: now, byName: map[string]int{}}
 	for i, s := range stages {
@@ -38,8 +56,7 @@ func New(stages []wire.Stage, now func() time.Time) *Recorder {
 	return r
 }
 
-// Start begins the timeline and the stages; load is when the load started, in the past for a recorder that was restarted
-// since.
+// Start begins timeline and stages. load is the load's start, in the past after a restart.
 func (r *Recorder) Start(load time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +194,7 @@ func (r *Recorder) Total() wire.StageResult {
 func (r *Recorder) Timeline() (seconds []wire.Second, omitted int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.timeline.result(r.now(), r.Pulse)
+	return r.timeline.result(r.now(), r.Pauses)
 }
 
 // Tally is how many requests of an operation ended in a stage.
@@ -187,7 +204,7 @@ type Tally struct {
 	Requests, Failures int64
 }
 
-// Tallies returns the counts so far of every stage and operation, those without a request among them: who follows a count sees it begin at 0.
+// Tallies returns the counts so far of every stage and operation, also those of 0, so that counters begin there.
 func (r *Recorder) Tallies() []Tally {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -199,4 +216,37 @@ func (r *Recorder) Tallies() []Tally {
 		}
 	}
 	return all
+}
+
+// countingPause is how long a stage counts as running after a request arrived.
+const countingPause = time.Second
+
+// counting follows the requests of the stages that are not discarded.
+type counting struct {
+	inFlight int64
+	arrived  time.Time // the last one
+}
+
+func (c *counting) begin(s *stage, now time.Time) {
+	if !s.Discard {
+		c.inFlight++
+		c.arrived = now
+	}
+}
+
+func (c *counting) end(s *stage) {
+	if !s.Discard {
+		c.inFlight--
+	}
+}
+
+func (c *counting) running(now time.Time) bool {
+	return c.inFlight > 0 || !c.arrived.IsZero() && now.Sub(c.arrived) < countingPause
+}
+
+// Counting reports whether a counting stage is under way: a request of it is in flight, or arrived within the last second.
+func (r *Recorder) Counting() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counting.running(r.now())
 }

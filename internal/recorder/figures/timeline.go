@@ -8,15 +8,14 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/percentile"
-	"replab.dev/internal/recorder/pulse"
+	"replab.dev/internal/recorder/pauses"
 	"replab.dev/internal/wire"
 )
 
 // MaxSeconds bounds the timeline.
 const MaxSeconds = 2 * 60 * 60
 
-// timeline are the load's seconds, counted from its start. Its caller serialises the calls and gives times that do not
-// go back, so that one histogram, that of the second which is running, is enough.
+// timeline are the load's seconds. Its calls are serialised, and their times do not go back, so one histogram suffices.
 type timeline struct {
 	start   time.Time // of the load
 	first   int       // the second in which this process began to watch; those before were not measured
@@ -85,9 +84,8 @@ func (t *timeline) turn(i int) {
 	t.current = i
 }
 
-// result returns the seconds up to now, those in which nothing happened too, and how many are left out since they lie
-// beyond MaxSeconds.
-func (t *timeline) result(now time.Time, p *pulse.Pulse) (seconds []wire.Second, omitted int64) {
+// result returns all seconds up to now, and the number of those beyond MaxSeconds, which are omitted.
+func (t *timeline) result(now time.Time, p *pauses.Log) (seconds []wire.Second, omitted int64) {
 	if t.running == nil {
 		return nil, 0
 	}
@@ -117,4 +115,60 @@ func (s *second) result(at time.Time, paused time.Duration) wire.Second {
 		}
 	}
 	return r
+}
+
+// Recent returns the load's last complete seconds, and changes no counts.
+func (r *Recorder) Recent(most int) []wire.Second {
+	r.mu.Lock()
+	seconds, from := r.timeline.recent(r.now(), most)
+	r.mu.Unlock()
+	return whole(seconds, from, r.Pauses)
+}
+
+// Live returns how far each stage has come.
+func (r *Recorder) Live() []wire.LiveStage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]wire.LiveStage, 0, len(r.stages))
+	for _, s := range r.stages {
+		live := wire.LiveStage{Name: s.Name, DurationSeconds: s.DurationSeconds, StartedAt: microTime(s.first)}
+		for i := range s.operations {
+			live.Requests += s.operations[i].requests
+			live.Failures += s.operations[i].failures
+		}
+		all = append(all, live)
+	}
+	return all
+}
+
+// recent returns copies of the last seconds before now, and when the first began. The latest may be in the running histogram.
+func (t *timeline) recent(now time.Time, most int) (seconds []second, from time.Time) {
+	if t.running == nil {
+		return nil, from
+	}
+	end := int(max(now.Sub(t.start), 0) / time.Second)
+	if end > MaxSeconds {
+		return nil, from // nothing of the timeline is recent any more
+	}
+	first := max(end-most, t.first)
+	for i := first; i < end; i++ {
+		var s second // without a request
+		if k := i - t.first; k < len(t.seconds) {
+			s = t.seconds[k]
+		}
+		if i == t.current && s.latency == nil {
+			s.latency = t.running.result(unseen{slower: s.failures})
+		}
+		seconds = append(seconds, s)
+	}
+	return seconds, t.start.Add(time.Duration(first) * time.Second)
+}
+
+func whole(seconds []second, from time.Time, p *pauses.Log) []wire.Second {
+	all := make([]wire.Second, 0, len(seconds))
+	for i := range seconds {
+		at := from.Add(time.Duration(i) * time.Second)
+		all = append(all, seconds[i].result(at, p.Paused(at, at.Add(time.Second))))
+	}
+	return all
 }

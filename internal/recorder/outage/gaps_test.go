@@ -27,7 +27,7 @@ func (g *gaps) take(e event) {
 	case "!":
 		g.failed(at(e.ms))
 	case ".":
-		g.pulse.Ran(at(e.ms))
+		g.pauses.Ran(at(e.ms))
 	default:
 		g.acknowledged(e.node, at(e.ms))
 	}

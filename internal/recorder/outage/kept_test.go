@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"replab.dev/internal/recorder/pulse"
+	"replab.dev/internal/recorder/pauses"
 	"replab.dev/internal/wire"
 )
 
@@ -14,7 +14,7 @@ import (
 // it begins to do so at 0.
 func logOf(end int64, events ...event) *wire.Silences {
 	now := at(0)
-	p := &pulse.Pulse{}
+	p := &pauses.Log{}
 	l := NewLog(func() time.Time { return now }, p)
 	p.Begin(now)
 	l.Begin(now)

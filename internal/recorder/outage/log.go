@@ -6,12 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/recorder/pulse"
+	"replab.dev/internal/recorder/pauses"
 	"replab.dev/internal/wire"
 )
 
-// Log takes the writes of the load and of the availability probe as they end, and finds the gaps among them. Its
-// methods may be called concurrently: writes are ordered by the time at which Log took them.
+// Log finds gaps among the writes of the load and of the availability probe. It is safe for concurrent use, and orders writes by their calls.
 type Log struct {
 	now func() time.Time
 
@@ -23,13 +22,12 @@ type Log struct {
 	several bool      // see SideBySide
 }
 
-// NewLog returns an empty log. now must not step back: read it off a monotonic clock. The times in which the process did not
-// run, by its pulse, are no silence of the database; nil knows of none.
-func NewLog(now func() time.Time, p *pulse.Pulse) *Log {
-	return &Log{now: now, gaps: gaps{pulse: p}, writers: map[string]time.Time{}}
+// NewLog returns an empty log. now must not step back. The pauses of p are no silence of the database; p may be nil.
+func NewLog(now func() time.Time, p *pauses.Log) *Log {
+	return &Log{now: now, gaps: gaps{pauses: p}, writers: map[string]time.Time{}}
 }
 
-// SideBySide tells that nodes take writes side by side: that another one acknowledges is no gap then.
+// SideBySide: nodes take writes side by side, so another node's acknowledgement is no gap.
 func (l *Log) SideBySide() { l.several = true }
 
 // Begin notes when the load began: with it the first silence.
@@ -39,16 +37,15 @@ func (l *Log) Begin(load time.Time) {
 	l.gaps.silences.begin(load)
 }
 
-// Stop notes that from now on writes are no longer tried: a silence that is not over by then has no known end.
+// Stop notes the end of writes: a silence that is open then has no known end.
 func (l *Log) Stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stopped = l.now()
-	l.gaps.pulse.Ran(l.stopped)
+	l.gaps.pauses.Ran(l.stopped)
 }
 
-// Watch makes each silence of at least stall a gap, until ctx ends. Meanwhile writes must be tried at a much shorter
-// interval.
+// Watch makes each silence of at least stall a gap, until ctx ends. Writes must be tried at a much shorter interval.
 func (l *Log) Watch(ctx context.Context, stall time.Duration) {
 	l.watch(stall)
 	defer l.watch(0)
@@ -97,7 +94,7 @@ func (l *Log) Silences() *wire.Silences {
 	defer l.mu.Unlock()
 	r := l.gaps.silences.result()
 	if from := latest(l.gaps.at, l.gaps.silences.from); r != nil && l.stopped.After(from) {
-		last := silence{l.stopped.Sub(r.From.Time), l.stopped.Sub(from), l.gaps.pulse.Paused(from, l.stopped)}.result()
+		last := silence{l.stopped.Sub(r.From.Time), l.stopped.Sub(from), l.gaps.pauses.Paused(from, l.stopped)}.result()
 		r.Last = &last
 	}
 	return r
@@ -110,7 +107,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// Writers returns when each node acknowledged its last write; a node that acknowledged none is not among them.
+// Writers returns when each node acknowledged its last write, if any.
 func (l *Log) Writers() map[string]time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"replab.dev/internal/recorder/pulse"
+	"replab.dev/internal/recorder/pauses"
 	"replab.dev/internal/wire"
 )
 
@@ -78,8 +78,8 @@ func TestSilences(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := gaps{stall: 100 * time.Millisecond, pulse: &pulse.Pulse{}}
-			g.pulse.Begin(at(0))
+			g := gaps{stall: 100 * time.Millisecond, pauses: &pauses.Log{}}
+			g.pauses.Begin(at(0))
 			events := slices.Clone(c.events)
 			for ms := int64(0); ms <= 600; ms += 10 {
 				if !slices.ContainsFunc(c.pauses, func(p span) bool { return p.from < ms && ms < p.to }) {

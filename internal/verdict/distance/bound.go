@@ -4,7 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/compare"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/degraded"
 	"replab.dev/internal/verdict/evidence"
@@ -13,7 +16,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// stateBounds holds each closed loop's throughput against what the distance allows.
+// stateBounds compares each closed loop's throughput with its bound.
 func stateBounds(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	if s.Load == nil || !noBound(e, s).None() {
 		return
@@ -29,7 +32,7 @@ func stateBounds(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	}
 }
 
-// boundMissing says why a closed loop has no bound, nothing where none lacks it.
+// boundMissing is the reason why a closed loop has no bound, if one lacks it.
 func boundMissing(e evidence.Run, s *evidence.Status) finding.Finding {
 	if why := noBound(e, s); !why.None() {
 		return why
@@ -40,7 +43,7 @@ func boundMissing(e evidence.Run, s *evidence.Status) finding.Finding {
 	return finding.Finding{}
 }
 
-// unbounded tells whether a closed loop has no bound during which all nodes were in their places, and at their distances.
+// unbounded reports whether a closed loop has no bound though all nodes were there and at their distances.
 func unbounded(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) bool {
 	return s.Load != nil && slices.ContainsFunc(s.Load.Stages, func(stage v1alpha1.StageStatus) bool {
 		i := slices.IndexFunc(evidence.StagesOf(e), func(r wire.StageResult) bool { return r.Name == stage.Name })
@@ -48,8 +51,7 @@ func unbounded(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) bool {
 	})
 }
 
-// noBound says why there is no bound, nothing where there may be one. A bound is of one node that takes the writes, and of one operation after
-// the other, of which it is known what each waits for.
+// noBound is the reason why no bound can be stated, if there is one. A bound is of one writer, and of operations in a known order.
 func noBound(e evidence.Run, s *evidence.Status) finding.Finding {
 	t := e.Spec.Topology
 	switch {
@@ -69,9 +71,7 @@ func noBound(e evidence.Run, s *evidence.Status) finding.Finding {
 	return finding.First(didNotWait(e, s), placesUnknown(e))
 }
 
-// elsewhere tells whether another node than the first, from which the distance is taken, may have taken the writes during the load. A change
-// before it, as while one member of a group brings another in, is no harm where the first node has them in the end. A proxy that chooses by
-// itself is told by who acknowledged.
+// elsewhere reports whether another node than the first may have taken writes during the load. A change before the load is no harm.
 func elsewhere(e evidence.Run) bool {
 	during := func(f topology.Failover) bool { return evidence.InLoad(e, f) }
 	other := func(writers []string) bool {
@@ -81,7 +81,7 @@ func elsewhere(e evidence.Run) bool {
 		e.Spec.Routing.Writes != v1alpha1.WritesAll && (other(e.State.Writers) || e.Recorder != nil && other(e.Recorder.Writers))
 }
 
-// didNotWait says that commits went on without the acknowledgement that they were to wait for, or that this is unknown, nothing where none did.
+// didNotWait finds commits that did not wait for an acknowledgement, or of which this is unknown.
 func didNotWait(e evidence.Run, s *evidence.Status) finding.Finding {
 	if e.Recorder == nil || e.Recorder.Commits == nil {
 		return finding.Finding{}
@@ -115,8 +115,7 @@ func appFarFromAny(spec v1alpha1.ReplicationExperimentSpec) bool {
 	return false
 }
 
-// stageDistance is nil for an open loop, which does not wait, for a stage without distance or in which the links were set, where a node was out
-// of its place, or packets came late, and where there is no figure without distance.
+// stageDistance is nil for an open loop, for a stage that was not at its distance, and without a latency at no distance.
 func stageDistance(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus, asked v1alpha1.Stage, r wire.StageResult) *v1alpha1.StageDistance {
 	if !isClosed(e.Spec, asked.Name) || r.DurationMicroseconds == 0 || r.Requests == 0 || !unheld(e, r).None() {
 		return nil
@@ -142,4 +141,119 @@ func registered(r wire.StageResult) int64 {
 		}
 	}
 	return 0
+}
+
+// latencyWithout distance: of the last stage without it, or of a baseline without links, or of the reads. 0 if unknown.
+func latencyWithout(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
+	if stage, last := lastWithoutDistance(e); stage.Users > 0 && !linkedBefore(e, last) { // an open loop may be a queue
+		if mean := meanLatency(s.Load, stage.Name); mean > 0 && calm(e, stage.Name) {
+			return mean, v1alpha1.BaseFromStage
+		}
+	}
+	if b := e.Baseline; b != nil && atNoDistance(b.Spec.Topology) && sameButForDistance(e.Spec, b.Spec) && compare.Unlike(evidence.Pair(e, s)) == "" {
+		if stage := fewestUsers(b.Spec.Load); meanLatency(b.Status.Load, stage) > 0 && !faultBeforeEndOf(b.Spec, stage) {
+			return meanLatency(b.Status.Load, stage), v1alpha1.BaseFromBaseline
+		}
+	}
+	return ofReads(e, r)
+}
+
+// lastWithoutDistance is the last stage without distance, as asked and as measured.
+func lastWithoutDistance(e evidence.Run) (v1alpha1.Stage, *wire.StageResult) {
+	n := e.Spec.Load.StagesWithoutDistance()
+	if n == 0 {
+		return v1alpha1.Stage{}, nil
+	}
+	asked := e.Spec.Load.Stages[n-1]
+	i := slices.IndexFunc(evidence.StagesOf(e), func(r wire.StageResult) bool { return r.Name == asked.Name })
+	if i < 0 {
+		return asked, nil
+	}
+	return asked, &e.Recorder.Stages[i]
+}
+
+// linkedBefore reports whether links may have been set before the last answer of a stage without distance.
+func linkedBefore(e evidence.Run, r *wire.StageResult) bool {
+	if r == nil || r.Requests == 0 {
+		return false
+	}
+	if r.EndedAt == nil || e.Distance == nil {
+		return true
+	}
+	return slices.ContainsFunc(e.Distance.Nodes, func(n v1alpha1.LinkedNodeStatus) bool {
+		if n.LinkingTime == nil { // linkingUnsound tells of one that should have been linked
+			return false
+		}
+		by := evidence.ClockOf(e.Recorder, n.Name)
+		return by == nil || !evidence.Told(n.LinkingTime.Time, *by).Earliest.After(r.EndedAt.Time)
+	})
+}
+
+// ofReads is the mean latency of a stage's reads in microseconds. 0 if unknown, or if reads wait for other nodes.
+func ofReads(e evidence.Run, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
+	if e.ReadsWait {
+		return 0, ""
+	}
+	var sum, n int64
+	for _, o := range r.Operations {
+		if o.Name != wire.OperationRegister && o.Latency != nil {
+			sum += o.Latency.MeanMicroseconds * (o.Requests - o.Failures)
+			n += o.Requests - o.Failures
+		}
+	}
+	if n == 0 {
+		return 0, ""
+	}
+	return sum / n, v1alpha1.BaseFromReads
+}
+
+// calm reports whether no node was away during a stage.
+func calm(e evidence.Run, stage string) bool {
+	i := slices.IndexFunc(evidence.StagesOf(e), func(r wire.StageResult) bool { return r.Name == stage })
+	return i >= 0 && disturbed(e, e.Recorder.Stages[i]).None()
+}
+
+// faultBeforeEndOf reports whether a fault was planned for a stage or an earlier one, which may have changed its latency.
+func faultBeforeEndOf(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
+	var end int64
+	for _, s := range spec.Load.Stages {
+		if end += s.DurationSeconds; s.Name == stage {
+			break
+		}
+	}
+	return slices.ContainsFunc(spec.Faults, func(f v1alpha1.Fault) bool { return f.AtSeconds < end })
+}
+
+// meanLatency of a stage in microseconds, 0 where it is not known.
+func meanLatency(load *v1alpha1.LoadStatus, stage string) int64 {
+	for _, s := range load.Stages {
+		if s.Name == stage && s.Latency != nil {
+			return s.Latency.MeanMicroseconds
+		}
+	}
+	return 0
+}
+
+// fewestUsers is the counting closed loop with the fewest users.
+func fewestUsers(load v1alpha1.LoadSpec) string {
+	name, fewest := "", int64(math.MaxInt64)
+	for _, s := range load.Stages {
+		if s.Users > 0 && s.Users < fewest && !s.Discard {
+			name, fewest = s.Name, s.Users
+		}
+	}
+	return name
+}
+
+// atNoDistance reports whether no link delays packets.
+func atNoDistance(t v1alpha1.TopologySpec) bool {
+	return !slices.ContainsFunc(t.Links, func(l v1alpha1.Link) bool { return l.RoundTripMilliseconds > 0 })
+}
+
+// sameButForDistance reports whether requests go the same ways through the same servers, apart from the interval of routing checks.
+func sameButForDistance(a, b v1alpha1.ReplicationExperimentSpec) bool {
+	for _, s := range []*v1alpha1.ReplicationExperimentSpec{&a, &b} {
+		s.Topology.Zones, s.Topology.Links, s.Routing.Check = nil, nil, v1alpha1.RoutingCheck{}
+	}
+	return equality.Semantic.DeepEqual(a.Topology, b.Topology) && equality.Semantic.DeepEqual(a.Routing, b.Routing) && equality.Semantic.DeepEqual(a.Pods, b.Pods)
 }

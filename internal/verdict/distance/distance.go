@@ -14,11 +14,10 @@ import (
 	"replab.dev/internal/verdict/finding"
 )
 
-// undelayedMost is how long a pod that came into another's place may run before all its links stand: its agent must run, and the operator
-// look. In less a server hardly begins.
+// undelayedMost is how long a replacement pod may run before all its links are set. A server hardly starts in less.
 const undelayedMost = 5 * time.Second
 
-// Fill states what became of the links, and holds closed loops against them.
+// Fill sets the figures of the links, and compares closed loops with their distance.
 func Fill(e evidence.Run, s *evidence.Status) {
 	stateLate(e, s)
 	stateBounds(e, s)
@@ -30,7 +29,7 @@ func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
 	return append(distanceUnsound(e), distanceRemarks(e, s)...)
 }
 
-// distanceUnsound finds that the nodes were not as far from each other as the spec says, or that this is unknown.
+// distanceUnsound finds that the nodes were not as far apart as asked, or that this is unknown.
 func distanceUnsound(e evidence.Run) []finding.Finding {
 	if len(e.Spec.Topology.Links) == 0 {
 		return nil
@@ -39,8 +38,11 @@ func distanceUnsound(e evidence.Run) []finding.Finding {
 		return []finding.Finding{finding.Of(finding.LinksNotSet)}
 	}
 	var found []finding.Finding
-	if n := e.Distance.ClientReplacements; n > 0 {
-		found = append(found, finding.Of(finding.ClientReplaced, n))
+	if e.Distance.UndelayedSinceTime != nil {
+		found = append(found, finding.Of(finding.ReplacementUnlinked))
+	}
+	if n := e.Distance.UndelayedMilliseconds; n > undelayedMost.Milliseconds() {
+		found = append(found, finding.Of(finding.ReplacementLinkedLate, n))
 	}
 	for _, n := range e.Distance.Nodes {
 		found = append(found, linksUnsound(n)...)
@@ -59,7 +61,7 @@ func distanceUnsound(e evidence.Run) []finding.Finding {
 	return append(found, pairsMissing(e)...)
 }
 
-// pairsMissing finds links of which no round trip, or not each, was looked at: a distance without a pod at its end is none.
+// pairsMissing finds links with a pair of pods whose round trip was not measured.
 func pairsMissing(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	for _, l := range e.Spec.Topology.Links {
@@ -78,41 +80,27 @@ func pairsMissing(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// isNode tells a node from pods of app and proxy: each node has an entry.
+// isNode reports whether a pod is a node's, not one of app or proxy.
 func isNode(e evidence.Run, pod string) bool {
 	return slices.ContainsFunc(e.Distance.Nodes, func(n v1alpha1.LinkedNodeStatus) bool { return n.Name == pod })
 }
 
+// linksUnsound finds links that failed, delayed no packet, or dropped some.
 func linksUnsound(n v1alpha1.LinkedNodeStatus) []finding.Finding {
 	var found []finding.Finding
 	add := func(code finding.Code, params ...any) { found = append(found, finding.Of(code, params...)) }
-	if n.Lapses > 0 {
-		add(finding.AgentRestarted, n.Name, n.Lapses)
-	}
-	if n.CameTime != nil {
-		add(finding.ReplacementUnlinked, n.Name)
-	}
-	if since, until := n.UndelayedSinceTime, n.UndelayedUntilTime; since != nil && until != nil && until.Sub(since.Time) > undelayedMost {
-		add(finding.ReplacementLinkedLate, n.Name, until.Sub(since.Time).Milliseconds())
-	}
-	well := n.Problem == "" || n.Problem == v1alpha1.LinkNotInStage // a verdict before stated that one, of which linkingUnsound tells
+	well := n.Problem == "" || n.Problem == v1alpha1.LinkNotInStage // the latter is a verdict's own, and linkingUnsound finds it again
 	if !well {
 		add(finding.LinkProblem, n.Name, cmp.Or(n.Note, string(n.Problem)))
 	}
-	if n.DroppedPackets == nil && n.Method != "" && well && n.Lapses == 0 {
+	if n.DroppedPackets == nil && n.Method != "" && well {
 		add(finding.LinkResultUnknown, n.Name)
 	}
-	return append(found, packetsUnsound(n)...)
-}
-
-// packetsUnsound finds links that delayed no packet, or that dropped some.
-func packetsUnsound(n v1alpha1.LinkedNodeStatus) []finding.Finding {
-	var found []finding.Finding
 	if d := n.DelayedPackets; d != nil && *d == 0 && n.Method != "" {
-		found = append(found, finding.Of(finding.NothingDelayed, n.Name))
+		add(finding.NothingDelayed, n.Name)
 	}
 	if d := n.DroppedPackets; d != nil && *d > 0 {
-		found = append(found, finding.Of(finding.PacketsDropped, *d, n.Name))
+		add(finding.PacketsDropped, *d, n.Name)
 	}
 	return found
 }
@@ -123,14 +111,14 @@ func tripUnsound(e evidence.Run, r v1alpha1.RoundTripStatus) []finding.Finding {
 		when    string
 		asked   int64
 		figures *v1alpha1.RoundTripFigures
-		may     bool // be absent
+		absent  bool // is no finding
 	}{
 		{"before the load", r.RequestedMicroseconds, r.Before, false},
 		{"before the load, without distance", 0, r.WithoutDistance, e.Spec.Load.StagesWithoutDistance() == 0},
 		{"after the load", r.RequestedMicroseconds, r.After, stillCut(e, r)},
 	} {
 		switch {
-		case m.figures == nil && m.may:
+		case m.figures == nil && m.absent:
 		case m.figures == nil && r.Note != "":
 			found = append(found, finding.Of(finding.TripUnmeasured, r.From, r.To, m.when, r.Note))
 		case m.figures == nil:
@@ -142,24 +130,23 @@ func tripUnsound(e evidence.Run, r v1alpha1.RoundTripStatus) []finding.Finding {
 	return found
 }
 
-// stateLinking marks nodes whose links were not set in their stage, unless something else is wrong with them.
+// stateLinking marks nodes whose links were not set in their stage, unless they have another problem.
 func stateLinking(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	if s.Distance == nil {
 		return
 	}
 	for i := range s.Distance.Nodes {
 		n := &s.Distance.Nodes[i]
-		if n.Problem == "" || n.Problem == v1alpha1.LinkNotInStage { // what is known may have become more since the verdict before
+		if n.Problem == "" || n.Problem == v1alpha1.LinkNotInStage { // an earlier verdict may have known less
 			n.Problem, _ = linkingUnsound(e, *n)
 		}
 	}
 }
 
-// linkingUnsound finds a node whose links were not set in the stage between those without distance and those with it, or may
-// not have been, and says why. Both are empty where they were.
+// linkingUnsound finds a node whose links were perhaps not set in the first stage after those without distance. Otherwise both results are empty.
 func linkingUnsound(e evidence.Run, n v1alpha1.LinkedNodeStatus) (problem v1alpha1.LinkProblem, why finding.Finding) {
 	without := e.Spec.Load.StagesWithoutDistance()
-	if without == 0 || e.Recorder == nil || n.Method == "" && !n.WithoutDistance { // no node is at a distance from it
+	if without == 0 || e.Recorder == nil || n.Method == "" && !n.WithoutDistance { // a node without links
 		return "", why
 	}
 	by := evidence.ClockOf(e.Recorder, n.Name)
@@ -177,7 +164,7 @@ func linkingUnsound(e evidence.Run, n v1alpha1.LinkedNodeStatus) (problem v1alph
 	return "", why
 }
 
-// stageStart is the first arrival of a stage by its place, nil where none arrived.
+// stageStart is the first arrival of the i-th stage, nil without one.
 func stageStart(e evidence.Run, i int) *metav1.MicroTime {
 	if i < len(e.Spec.Load.Stages) {
 		for _, r := range e.Recorder.Stages {
@@ -189,7 +176,7 @@ func stageStart(e evidence.Run, i int) *metav1.MicroTime {
 	return nil
 }
 
-// stillCut tells whether a partition that holds until the audit is done is between two pods: then nothing can be measured after the load.
+// stillCut reports whether a partition that lasts until the end of the audit is between two pods, so that no round trip can be measured.
 func stillCut(e evidence.Run, r v1alpha1.RoundTripStatus) bool {
 	return slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
 		asked := evidence.PlannedOf(e.Spec, f)
@@ -197,7 +184,7 @@ func stillCut(e evidence.Run, r v1alpha1.RoundTripStatus) bool {
 	})
 }
 
-// cuts tells whether a partition of one of two pods is between them. They are in different zones, since the others have no links.
+// cuts reports whether a partition of one of two pods is between them. A pair with a link is in different zones.
 func cuts(e evidence.Run, f v1alpha1.Fault, r v1alpha1.RoundTripStatus) bool {
 	nodes := isNode(e, r.To) // from is always one
 	switch f.PartitionFrom {
@@ -211,18 +198,15 @@ func cuts(e evidence.Run, f v1alpha1.Fault, r v1alpha1.RoundTripStatus) bool {
 	return false
 }
 
-// distanceRemarks tell what a reader of the figures should know of the links.
+// distanceRemarks are the notes on the links.
 func distanceRemarks(e evidence.Run, s *evidence.Status) []finding.Finding {
 	if e.Distance == nil {
 		return nil
 	}
 	var found []finding.Finding
 	for _, n := range e.Distance.Nodes {
-		if n.Resets > 0 {
-			found = append(found, finding.Of(finding.LinksResetForPod, n.Name, n.Resets))
-		}
-		if n.Earlier != nil {
-			found = append(found, finding.Of(finding.LinkAgentReplaced, n.Name))
+		if n.Interruptions > 0 {
+			found = append(found, finding.Of(finding.LinksResetForPod, n.Name, n.Interruptions))
 		}
 		if late := n.LatePackets; late != nil && *late > 0 {
 			found = append(found, finding.Of(finding.SomePacketsLate, *late, *n.DelayedPackets, n.Name, *n.LatestMicroseconds))

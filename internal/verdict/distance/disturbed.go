@@ -2,6 +2,7 @@ package distance
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"replab.dev/api/v1alpha1"
@@ -13,9 +14,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// disturbed says what may have had a node out of its place during a stage, nothing when nothing had. Whom a commit waited for then is not
-// known: nodes that agree on each commit go on without one that they have given up, and where any replica will do the next nearest takes
-// its place.
+// disturbed is the reason why a node may have been away during a stage, if there is one. Then commits waited for unknown nodes.
 func disturbed(e evidence.Run, r wire.StageResult) finding.Finding {
 	begin, end, known := evidence.WindowOf(e, r)
 	who := outWhile(e, func(from, until time.Time) bool {
@@ -27,7 +26,7 @@ func disturbed(e evidence.Run, r wire.StageResult) finding.Finding {
 	return who
 }
 
-// outWhile says what may have had a node out of its place in a time that meets a condition, nothing when nothing had.
+// outWhile is the reason why a node may have been away in a time that meets a condition, if there is one.
 func outWhile(e evidence.Run, meets func(from, until time.Time) bool) finding.Finding {
 	for i, f := range e.Faults {
 		if f.InjectedTime != nil && meets(outBy(e, i)) {
@@ -49,7 +48,7 @@ func outWhile(e evidence.Run, meets func(from, until time.Time) bool) finding.Fi
 	return finding.Finding{}
 }
 
-// placesUnknown says why it is unknown of every stage whether all nodes were in their places in it, nothing where it is known.
+// placesUnknown is the reason why it is unknown of every stage whether all nodes were there, if there is one.
 func placesUnknown(e evidence.Run) finding.Finding {
 	if !e.State.Known {
 		return finding.Of(finding.AbsencesUnknown)
@@ -64,23 +63,19 @@ func placesUnknown(e evidence.Run) finding.Finding {
 		return finding.Of(finding.LinksNotInEffect)
 	}
 	for _, n := range e.Distance.Nodes {
-		switch { // a node's own note of when it was away may be gone with its pod
-		case n.Replacements > 0:
+		if n.Interruptions > 0 { // the replaced pod's record of its absences may be gone with it
 			return finding.Of(finding.PodReplaced, n.Name)
-		case n.Resets > 0:
-			return finding.Of(finding.PeerReplaced, n.Name)
 		}
 	}
 	return finding.Finding{}
 }
 
-// unheld says why a stage is not held against the distance where others are: not all nodes were in their places, or at their distances.
-// Nothing where it is.
+// unheld is the reason why a stage has no bound though others may have one: a node was away, or not at its distance.
 func unheld(e evidence.Run, r wire.StageResult) finding.Finding {
 	return finding.First(disturbed(e, r), lateIn(e, r), tripUnknown(e, r))
 }
 
-// stagesDisturbed tells of closed loops that have no bound since not all nodes were in their places, or at their distances.
+// stagesDisturbed finds closed loops without a bound, since a node was away or not at its distance.
 func stagesDisturbed(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	for _, r := range evidence.StagesOf(e) {
@@ -91,7 +86,7 @@ func stagesDisturbed(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// isClosed tells whether a stage is a closed loop at a distance. The one after stages without it is in part at none: the links are set in it.
+// isClosed reports whether a stage is a closed loop at a distance. The stage in which the links are set is not.
 func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
 	first := spec.Load.StagesWithoutDistance()
 	if first > 0 {
@@ -102,7 +97,7 @@ func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
 	})
 }
 
-// outBy is from when until when a fault may have had its node out of its place. An unknown beginning or end is zero.
+// outBy is the time in which a node may have been away because of a fault. An unknown beginning or end is zero.
 func outBy(e evidence.Run, i int) (from, until time.Time) {
 	f := e.Faults[i]
 	at, known := evidence.Injected(f)
@@ -124,4 +119,103 @@ func outBy(e evidence.Run, i int) (from, until time.Time) {
 		return at.Earliest, timespan.Later(free.Latest, evidence.Told(a.BackAt.Time, *evidence.ClockOf(e.Recorder, a.Clock)).Latest)
 	}
 	return at.Earliest, free.Latest
+}
+
+// latePermilleMost is 1%, so that the 99th percentile of packets is not late.
+const latePermilleMost = 10
+
+// uncoveredMost is how much of a stage may be without samples: its ends, and the agent's end.
+const uncoveredMost = 2 * time.Second
+
+// lateStages finds counting stages with too many late packets, or with one as late as by a fault.
+func lateStages(n v1alpha1.LinkedNodeStatus) []finding.Finding {
+	var found []finding.Finding
+	for _, s := range n.Stages {
+		if !s.Discarded && tooLate(s) {
+			found = append(found, finding.Of(finding.PacketsLate, s.Name, s.LatePackets, s.DelayedPackets, n.Name, s.HeldUpPackets, wire.HeldUpLeast.Milliseconds()))
+		}
+	}
+	return found
+}
+
+// tooLate reports whether more packets may have been late than the 99th percentile leaves out, or one as late as by a fault.
+func tooLate(s v1alpha1.LinkedStageStatus) bool {
+	return s.LatePackets*1000 > s.DelayedPackets*latePermilleMost || s.HeldUpPackets > 0
+}
+
+// stateLate sets the counts of delayed packets of each stage.
+func stateLate(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
+	if s.Distance == nil {
+		return
+	}
+	for i := range s.Distance.Nodes {
+		s.Distance.Nodes[i].Stages = linkedStages(e, s.Distance.Nodes[i].Name)
+	}
+}
+
+// linkedStages are the stages that the samples of a node's agent cover.
+func linkedStages(e evidence.Run, node string) []v1alpha1.LinkedStageStatus {
+	var all []v1alpha1.LinkedStageStatus
+	for _, r := range evidence.StagesOf(e) {
+		for _, l := range e.Recorder.Links {
+			if l.Node == node && l.Stage == r.Name && covered(l) {
+				all = append(all, v1alpha1.LinkedStageStatus{
+					Name: r.Name, Discarded: r.Discarded, DelayedPackets: l.DelayedPackets, LatePackets: l.LatePackets, HeldUpPackets: l.HeldUpPackets,
+				})
+			}
+		}
+	}
+	return all
+}
+
+func covered(l wire.NodeLinks) bool { return l.UncoveredMicroseconds <= uncoveredMost.Microseconds() }
+
+// stageOf is a stage's count of packets delayed by a node. The kernel's netem does not count late ones.
+func stageOf(e evidence.Run, n v1alpha1.LinkedNodeStatus, stage string) (found v1alpha1.LinkedStageStatus, known bool) {
+	all := linkedStages(e, n.Name)
+	i := slices.IndexFunc(all, func(s v1alpha1.LinkedStageStatus) bool { return s.Name == stage })
+	if i < 0 {
+		return v1alpha1.LinkedStageStatus{}, n.Method != v1alpha1.LinkPacketQueue
+	}
+	return all[i], true
+}
+
+// lateUnknown finds counting stages in which the agent did not report late packets all the time.
+func lateUnknown(e evidence.Run, n v1alpha1.LinkedNodeStatus) finding.Finding {
+	var stages []string
+	for _, r := range evidence.StagesOf(e) {
+		if _, known := stageOf(e, n, r.Name); !known && !r.Discarded && r.Requests > 0 {
+			stages = append(stages, uncovered(e, n.Name, r.Name))
+		}
+	}
+	if len(stages) == 0 || e.Recorder.Incomplete != "" {
+		return finding.Finding{}
+	}
+	return finding.Of(finding.PacketsLateUnknown, n.Name, strings.Join(stages, ", "))
+}
+
+// uncovered names a stage, and how long it had no sample unless that is all of it.
+func uncovered(e evidence.Run, node, stage string) string {
+	for _, l := range e.Recorder.Links {
+		if l.Node == node && l.Stage == stage {
+			return finding.Of(finding.StagePart, stage, l.UncoveredMicroseconds/1000).String()
+		}
+	}
+	return stage
+}
+
+// lateIn is the reason why packets of a stage may have been late, if there is one.
+func lateIn(e evidence.Run, r wire.StageResult) finding.Finding {
+	if e.Distance == nil {
+		return finding.Finding{}
+	}
+	for _, n := range e.Distance.Nodes {
+		switch s, known := stageOf(e, n, r.Name); {
+		case !known:
+			return finding.Of(finding.LateInStageUnknown, n.Name)
+		case tooLate(s):
+			return finding.Of(finding.LateInStage, s.LatePackets, s.DelayedPackets, n.Name)
+		}
+	}
+	return finding.Finding{}
 }

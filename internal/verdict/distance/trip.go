@@ -10,8 +10,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// commitTrip is the round trip in microseconds that a commit of a stage waits for at least, and why that is not known: nothing where it is. Where
-// all nodes take writes it is that of the node which waits least.
+// commitTrip is the shortest round trip in microseconds that a commit of a stage waits for, or why it is unknown.
 func commitTrip(e evidence.Run, r wire.StageResult, base v1alpha1.DistanceBase) (trip int64, why finding.Finding) {
 	between := measuredTrip(e, base)
 	if e.StandbysChosen && farthestCommit(e) != leastCommit(e, topology.Asked(e.Spec.Topology)) {
@@ -20,7 +19,7 @@ func commitTrip(e evidence.Run, r wire.StageResult, base v1alpha1.DistanceBase) 
 	return leastCommit(e, between), why
 }
 
-// tripUnknown says why the round trip that the commits of a stage waited for is not known, nothing where it is.
+// tripUnknown is the reason why the round trip of a stage's commits is unknown, if there is one.
 func tripUnknown(e evidence.Run, r wire.StageResult) finding.Finding {
 	_, why := commitTrip(e, r, "")
 	return why
@@ -76,8 +75,7 @@ func farthest(nodes []int, between topology.NodeTrip) int64 {
 	return longest
 }
 
-// chosenDuring are the standbys, by their numbers, that commits of the first node waited for at some time of a stage. There are none unless
-// they are known of the whole stage.
+// chosenDuring are the sets of standbys that the first node's commits waited for during a stage. None unless known of the whole stage.
 func chosenDuring(e evidence.Run, r wire.StageResult) [][]int {
 	begin, end, known := evidence.WindowOf(e, r)
 	if !known || len(e.Nodes) == 0 || e.Recorder.Commits == nil {
@@ -116,8 +114,7 @@ func numbersOf(all, names []string) []int {
 	return found
 }
 
-// measuredTrip is the round trip between two nodes that comes to the latency without distance: see StageDistance. Where nothing was measured
-// it is what was asked for.
+// measuredTrip is the measured round trip that matches the source of the latency without distance, or the requested one: see StageDistance.
 func measuredTrip(e evidence.Run, base v1alpha1.DistanceBase) topology.NodeTrip {
 	asked := topology.Asked(e.Spec.Topology)
 	return func(a, b int) int64 {

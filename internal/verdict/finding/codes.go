@@ -189,13 +189,11 @@ var (
 // Distance.
 var (
 	LinksNotSet           = Code{Inconclusive, "topology.links were not put into effect."}
-	ClientReplaced        = Code{Inconclusive, "%d pod(s) of the app or its proxy were replaced during the load. How long the new pods had no delay is unknown."}
 	LinkUnmeasured        = Code{Inconclusive, "The link from %s to %s was not measured: no two pods are at its ends."}
 	TripUnmeasured        = Code{Inconclusive, "The round trip from %s to %s was not measured %s: %s."}
 	TripWrong             = Code{Inconclusive, "The round trip from %s to %s was %d µs %s, instead of %d µs."}
-	AgentRestarted        = Code{Inconclusive, "The agent of %s restarted %d time(s), and delayed nothing meanwhile."}
-	ReplacementUnlinked   = Code{Inconclusive, "A pod replaced %s, and not all its links were set."}
-	ReplacementLinkedLate = Code{Inconclusive, "A pod replaced %s and ran for up to %d ms before all its links were set."}
+	ReplacementUnlinked   = Code{Inconclusive, "A node's pod was replaced, and not all links of the new pod were set."}
+	ReplacementLinkedLate = Code{Inconclusive, "A node's replacement pod ran for up to %d ms before all its links were set."}
 	LinkProblem           = Code{Inconclusive, "The links of %s failed: %s."}
 	LinkResultUnknown     = Code{Inconclusive, "What the links of %s delayed is unknown."}
 	PacketsDropped        = Code{Inconclusive, "%d packets that were to be delayed at %s were dropped: the queue was full, or the kernel discarded them."}
@@ -205,8 +203,7 @@ var (
 	LinksNotSetInStage    = Code{Inconclusive, "The links of %s were not set after the stages without distance."}
 	LinkTimeUnknown       = Code{Inconclusive, "The time at which the links of %s were set is unknown: its clock was not measured."}
 	LinksSetInOtherStage  = Code{Inconclusive, "The links of %s were set from %s to %s (its clock), perhaps outside stage %s: another stage may have had a wrong distance."}
-	LinksResetForPod      = Code{Note, "The links of %s were set again %d time(s), last at setTime. Replacement pods had no delay before."}
-	LinkAgentReplaced     = Code{Note, "The agent of %s was replaced: what its predecessor delayed in its last seconds is not counted."}
+	LinksResetForPod      = Code{Note, "The links of %s were set again %d time(s) for replaced pods, last at setTime. The new pods had no delay before."}
 	SomePacketsLate       = Code{Note, "%d of %d delayed packets reached %s late, by up to %d µs."}
 	BaseStageOverlaps     = Code{Note, "Stage %s is not the base without distance: links may have been set before its last request ended."}
 	NoBound               = Code{Note, "The throughput is not compared with the distance: %s."}
@@ -223,7 +220,7 @@ var (
 	NodeAway              = Code{Clause, "node %s was away"}
 	NodeAwayByFault       = Code{Clause, "fault %s may have kept node %s away"}
 	NodeAwaySinceUnknown  = Code{Clause, "node %s is away since an unknown time"}
-	PodReplaced           = Code{Clause, "the pod of %s was replaced at an unknown time"}
+	PodReplaced           = Code{Clause, "the links of %s were set again for a pod that was replaced at an unknown time"}
 	LateInStage           = Code{Clause, "%d of %d delayed packets reached %s late in it"}
 	LateInStageUnknown    = Code{Clause, "how many packets reached %s late in it is unknown"}
 	PairUnmeasured        = Code{Inconclusive, "Link from %s to %s: the round trip from %s to %s was not measured."}
@@ -231,7 +228,6 @@ var (
 	StageTimeUnknown      = Code{Clause, "when it ran is unknown, and %s for a time"}
 	AbsencesUnknown       = Code{Clause, "the topology did not report when nodes were away"}
 	LinksNotInEffect      = Code{Clause, "topology.links were not put into effect"}
-	PeerReplaced          = Code{Clause, "the links of %s were set again for a pod that was replaced at an unknown time"}
 	StandbysDiffer        = Code{Clause, "commits waited for standbys at different distances"}
 	StandbyNear           = Code{Clause, "commits waited for no node at a distance"}
 	NoDistance            = Code{Clause, "no link delays packets"}

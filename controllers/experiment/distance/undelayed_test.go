@@ -1,6 +1,7 @@
 package distance
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 )
 
@@ -30,14 +32,11 @@ func (l *lab) runs(since time.Duration) corev1.ContainerState {
 // undelayed is for how long a pod in the last node's place was at no distance.
 func (l *lab) undelayed(t *testing.T) time.Duration {
 	t.Helper()
-	n := (*l.Status).Nodes[2]
-	switch {
-	case n.CameTime != nil:
-		t.Errorf("all links stand, and it came at %s", n.CameTime)
-	case n.UndelayedSinceTime == nil || n.UndelayedUntilTime == nil:
-		return -1
+	d := *l.Status
+	if d.UndelayedSinceTime != nil {
+		t.Errorf("all links stand, and a pod is undelayed since %s", d.UndelayedSinceTime)
 	}
-	return n.UndelayedUntilTime.Sub(n.UndelayedSinceTime.Time)
+	return time.Duration(d.UndelayedMilliseconds) * time.Millisecond
 }
 
 // TestForHowLongAPodThatCameWasAtNoDistance: since its first container began, until all links to and from it stand. 1 ms passes until its
@@ -134,45 +133,49 @@ func TestWhereNoLoadIsDisturbedNothingIsMissing(t *testing.T) {
 		l.replaced("2")
 		l.Pods[3].Status.PodIP = "10.0.1.9" // of the app
 		must(t, Set(t.Context(), l.Scene))
-		if got := l.undelayed(t); got != -1 || (*l.Status).ClientReplacements != 0 {
-			t.Errorf("%s: %s, %d replacements", name, got, (*l.Status).ClientReplacements)
+		if got := l.undelayed(t); got != 0 || l.clientCame() {
+			t.Errorf("%s: %s, %+v", name, got, (*l.Status).Nodes[0])
 		}
 	}
 }
 
-// TestAnAppThatCameIntoAnothersPlaceIsNoticed: nobody tells for how long it was at no distance.
+// clientCame reports whether the nodes with links to the app have the problem that one of its pods was replaced.
+func (l *lab) clientCame() bool {
+	n := (*l.Status).Nodes
+	return n[0].Problem == v1alpha1.LinkNotKept && strings.Contains(n[0].Note, "the app or its proxy") && n[1].Note == n[0].Note && n[2].Problem == ""
+}
+
 func TestAnAppThatCameIntoAnothersPlaceIsNoticed(t *testing.T) {
 	l := newLab()
 	must(t, Set(t.Context(), l.Scene))
 	l.Loaded = true
-	replacements := func() int64 { return (*l.Status).ClientReplacements }
 	must(t, Set(t.Context(), l.Scene))
 	l.replaced("2").Status.ContainerStatuses = []corev1.ContainerStatus{{State: l.runs(0)}}
 	must(t, Set(t.Context(), l.Scene))
-	if replacements() != 0 {
-		t.Errorf("the app is the same: %d replacements", replacements())
+	if l.clientCame() {
+		t.Error("the app is the same, and is a problem")
 	}
 	l.Pods[3].Status.PodIP = "10.0.1.9"
 	must(t, Set(t.Context(), l.Scene))
 	must(t, Set(t.Context(), l.Scene))
-	if replacements() != 1 {
-		t.Errorf("%d replacements, want 1", replacements())
+	if !l.clientCame() {
+		t.Errorf("%+v, want a problem of the nodes with a link to the app", (*l.Status).Nodes)
 	}
 }
 
-// TestPodsOfTheAppThatComeAreCounted, not those that go: while one is exchanged for another both may be there, or neither.
-func TestPodsOfTheAppThatComeAreCounted(t *testing.T) {
+// TestPodsOfTheAppThatComeAreNoticed, not those that go: while one is exchanged for another both may be there, or neither.
+func TestPodsOfTheAppThatComeAreNoticed(t *testing.T) {
 	const a, b, c = "10.0.3.1", "10.0.3.2", "10.0.3.3"
 	for name, c := range map[string]struct {
 		looks [][]string // the addresses that are there; the first is before the load
-		want  int64
+		want  bool
 	}{
-		"one comes before the other goes": {[][]string{{a}, {a, b}, {b}}, 1},
-		"one comes after the other went":  {[][]string{{a}, {}, {b}}, 1},
-		"one goes":                        {[][]string{{a, b}, {a}}, 0},
-		"all go":                          {[][]string{{a, b}, {}}, 0},
-		"several at once":                 {[][]string{{a}, {b, c}}, 2},
-		"one comes back":                  {[][]string{{a, b}, {a}, {a, b}}, 1},
+		"one comes before the other goes": {[][]string{{a}, {a, b}, {b}}, true},
+		"one comes after the other went":  {[][]string{{a}, {}, {b}}, true},
+		"one goes":                        {[][]string{{a, b}, {a}}, false},
+		"all go":                          {[][]string{{a, b}, {}}, false},
+		"several at once":                 {[][]string{{a}, {b, c}}, true},
+		"one comes back":                  {[][]string{{a, b}, {a}, {a, b}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLab()
@@ -186,8 +189,8 @@ func TestPodsOfTheAppThatComeAreCounted(t *testing.T) {
 				l.restart(t)
 				l.Loaded = true
 			}
-			if got := (*l.Status).ClientReplacements; got != c.want {
-				t.Errorf("%d replacements, want %d", got, c.want)
+			if got := l.clientCame(); got != c.want {
+				t.Errorf("%t, want %t: %+v", got, c.want, (*l.Status).Nodes)
 			}
 		})
 	}

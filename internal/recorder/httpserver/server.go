@@ -1,13 +1,44 @@
-package front
+// Package httpserver is an HTTP/1.1 server for one handler, which gets only requests that arrived whole. Unlike net/http it needs no goroutine to
+// watch the client while the handler runs, and one write per answer (ADR 18). net/http parses the requests.
+package httpserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"sync"
 	"time"
+
+	"replab.dev/internal/wire"
+)
+
+// Handler answers a request that arrived whole. body is all of its body, and r.Body is empty.
+type Handler func(r *http.Request, body []byte) Answer
+
+// Answer is relayed as it is, with its length. The zero Answer stands for a handler that did not come to its end.
+type Answer struct {
+	Status int
+	Header http.Header // without those that say where the answer ends, or what becomes of the connection
+	Body   []byte
+}
+
+// Refusal is an answer of the server's own: a wire.ErrorResponse.
+func Refusal(status int, text string) Answer {
+	body, err := json.Marshal(wire.ErrorResponse{Error: text})
+	if err != nil { // a string always has a JSON form
+		panic(err)
+	}
+	return Answer{Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}
+}
+
+// Limits of a request, the head's to a buffer. A client that is above one gets an answer and no second request.
+const (
+	MaxHeadBytes = 1 << 20
+	MaxBodyBytes = 1 << 20
 )
 
 const (
@@ -19,8 +50,7 @@ const (
 	acceptPause = 10 * time.Millisecond
 )
 
-// Serve listens on address until ctx ends, then lets requests under way finish. It returns nil after a graceful stop, and
-// an error when it cannot listen or when requests were still under way after 10 s.
+// Serve listens on address until ctx ends, and then until requests under way end. Requests still under way after 10 s are an error.
 func Serve(ctx context.Context, address string, handle Handler) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {

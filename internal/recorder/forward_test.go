@@ -42,9 +42,9 @@ func TestTheOutcomeOfAWrite(t *testing.T) {
 			if c.status == http.StatusGatewayTimeout {
 				timeout = time.Second // by which the app has the request, also on a busy machine
 			}
-			d, path := newDoor(t, a.Listener.Addr().String(), timeout)
+			d, path := newForwarder(t, a.Listener.Addr().String(), timeout)
 			client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-			r, err := client.Post("http://"+serveDoor(t, d)+wire.SocialPathRegister, "", strings.NewReader("{}"))
+			r, err := client.Post("http://"+serveForwarder(t, d)+wire.SocialPathRegister, "", strings.NewReader("{}"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,8 +68,8 @@ func TestTheOutcomeOfAWrite(t *testing.T) {
 func TestAWriteThatCannotReachTheAppIsRejected(t *testing.T) {
 	a := newApp(t, answering(200))
 	a.Close()
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Second)
-	r := register(t, "http://"+serveDoor(t, d))
+	d, path := newForwarder(t, a.Listener.Addr().String(), time.Second)
+	r := register(t, "http://"+serveForwarder(t, d))
 	if r.StatusCode != http.StatusBadGateway || r.Header.Get(wire.HeaderRejected) != wire.RejectedNotSent {
 		t.Errorf("status %d, rejected %q", r.StatusCode, r.Header.Get(wire.HeaderRejected))
 	}
@@ -80,8 +80,8 @@ func TestAWriteThatCannotReachTheAppIsRejected(t *testing.T) {
 
 func TestWhatTheAppGets(t *testing.T) {
 	a := newApp(t, answering(200))
-	d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	r, err := http.NewRequest(http.MethodPost, "http://"+serveDoor(t, d)+wire.SocialPathRegister+"?x=1", strings.NewReader("{}"))
+	d, _ := newForwarder(t, a.Listener.Addr().String(), time.Minute)
+	r, err := http.NewRequest(http.MethodPost, "http://"+serveForwarder(t, d)+wire.SocialPathRegister+"?x=1", strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +118,8 @@ func TestAnAnswerIsRelayedAsItIs(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 		_, _ = io.WriteString(w, body) // chunked, since it is long
 	})
-	d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	r, err := http.Get("http://" + serveDoor(t, d) + wire.SocialPathSearch)
+	d, _ := newForwarder(t, a.Listener.Addr().String(), time.Minute)
+	r, err := http.Get("http://" + serveForwarder(t, d) + wire.SocialPathSearch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newApp(t, answering(200))
-			d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
+			d, path := newForwarder(t, a.Listener.Addr().String(), time.Minute)
 			r := httptest.NewRequest(c.method, c.path, nil)
 			r.Header.Set(wire.HeaderLate, c.late)
 			if got := d.serve(r, nil).Status; got != c.status || len(a.requests()) != 0 || len(outcomes(t, path)) != 0 || d.state.get().LoadStartedAt != nil {
@@ -156,7 +156,7 @@ func TestRefusals(t *testing.T) {
 
 func TestTheLoadStartsWithItsFirstRequestAndQuestionsAfterHealthAreNone(t *testing.T) {
 	a := newApp(t, answering(200))
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
+	d, path := newForwarder(t, a.Listener.Addr().String(), time.Minute)
 	get := func(target string) { ask(d, http.MethodGet, target, "") }
 	get(wire.SocialPathReady)
 	get(wire.SocialPathMetrics)
@@ -184,7 +184,7 @@ func TestStaleReads(t *testing.T) {
 		}
 		w.WriteHeader(status)
 	})
-	d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
+	d, _ := newForwarder(t, a.Listener.Addr().String(), time.Minute)
 	get := func(target string) { ask(d, http.MethodGet, target, "") }
 	get("/user/get/10001") // nobody was told of it yet
 	ask(d, http.MethodPost, wire.SocialPathRegister, "{}")
@@ -229,8 +229,8 @@ func TestWhatTheWritesOfTheLoadSayOfAnOutage(t *testing.T) {
 					w.WriteHeader(http.StatusBadRequest)
 				}
 			})
-			d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
-			url := "http://" + serveDoor(t, d)
+			d, _ := newForwarder(t, a.Listener.Addr().String(), time.Minute)
+			url := "http://" + serveForwarder(t, d)
 			for range 3 {
 				register(t, url)
 			}

@@ -1,4 +1,4 @@
-package front
+package httpserver
 
 import (
 	"bufio"
@@ -58,7 +58,7 @@ func (c *conn) leave() {
 	}
 }
 
-// begins waits for the first byte of a request, as long as the client likes, and tells whether to take it.
+// begins waits for the first byte of a request, and reports whether to take it.
 func (c *conn) begins() bool {
 	if _, err := c.reader.Peek(1); err != nil {
 		return false
@@ -66,7 +66,7 @@ func (c *conn) begins() bool {
 	return c.state.CompareAndSwap(idle, busy)
 }
 
-// once takes a request, answers it, and tells whether another may follow on this connection.
+// once answers one request, and reports whether another may follow.
 func (c *conn) once() bool {
 	r, body, refused := c.read()
 	if refused != nil {
@@ -159,7 +159,7 @@ func (c *conn) refuse(r *refusal) {
 	}
 }
 
-// write sends an answer. A client that is gone does not matter any more: what became of its request is known.
+// write sends an answer. An error does not matter to the request: its outcome is known.
 func (c *conn) write(a Answer, head, last bool) error {
 	b := &c.out
 	b.Reset()

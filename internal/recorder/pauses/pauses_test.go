@@ -1,4 +1,4 @@
-package pulse
+package pauses
 
 import (
 	"context"
@@ -11,7 +11,7 @@ var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func at(ms int64) time.Time { return start.Add(time.Duration(ms) * time.Millisecond) }
 
 func TestPauses(t *testing.T) {
-	p := &Pulse{}
+	p := &Log{}
 	p.Ran(at(0)) // nobody watches yet
 	p.Begin(at(100))
 	for _, ms := range []int64{110, 120, 140, 150, 650, 655, 660, 760, 770} { // 20 ms late is no pause
@@ -36,7 +36,7 @@ func TestPauses(t *testing.T) {
 }
 
 func TestNoPulseKnowsOfNoPause(t *testing.T) {
-	var p *Pulse
+	var p *Log
 	p.Ran(at(0))
 	if got := p.Paused(at(0), at(100)); got != 0 {
 		t.Errorf("paused for %v", got)
@@ -45,7 +45,7 @@ func TestNoPulseKnowsOfNoPause(t *testing.T) {
 
 // A process that is stopped leaves a pause: here its clock goes on without it.
 func TestWatchNotesThatTheProcessDidNotRun(t *testing.T) {
-	p := &Pulse{}
+	p := &Log{}
 	asked := make(chan time.Time)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})

@@ -21,8 +21,8 @@ import (
 // TestTheOutcomeIsInTheLedgerBeforeTheClientHasItsAnswer reads the file the moment the first byte of the answer comes.
 func TestTheOutcomeIsInTheLedgerBeforeTheClientHasItsAnswer(t *testing.T) {
 	a := newApp(t, answering(201))
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	c, err := net.Dial("tcp", serveDoor(t, d))
+	d, path := newForwarder(t, a.Listener.Addr().String(), time.Minute)
+	c, err := net.Dial("tcp", serveForwarder(t, d))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,11 +56,11 @@ func TestAClientThatGoesAwayDoesNotEndItsWrite(t *testing.T) {
 		}
 		w.WriteHeader(201)
 	})
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
+	d, path := newForwarder(t, a.Listener.Addr().String(), time.Minute)
 	ctx, leave := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+serveDoor(t, d)+wire.SocialPathRegister, strings.NewReader("{}"))
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+serveForwarder(t, d)+wire.SocialPathRegister, strings.NewReader("{}"))
 		if err == nil {
 			_, err = http.DefaultClient.Do(r) //nolint:bodyclose // it fails
 		}
@@ -75,7 +75,7 @@ func TestAClientThatGoesAwayDoesNotEndItsWrite(t *testing.T) {
 		t.Errorf("ledger %v while the write is under way", got)
 	}
 	close(goOn)
-	if err := d.gate.shut(t.Context()); err != nil {
+	if err := d.requests.drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := outcomes(t, path); got[1] != ledger.Acknowledged {
@@ -85,8 +85,8 @@ func TestAClientThatGoesAwayDoesNotEndItsWrite(t *testing.T) {
 
 func TestAClientThatGoesAwayWhileItSendsLeavesNoWrite(t *testing.T) {
 	a := newApp(t, answering(201))
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	c, err := net.Dial("tcp", serveDoor(t, d))
+	d, path := newForwarder(t, a.Listener.Addr().String(), time.Minute)
+	c, err := net.Dial("tcp", serveForwarder(t, d))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestAClientThatGoesAwayWhileItSendsLeavesNoWrite(t *testing.T) {
 
 func TestAPanicLeavesNoIDWithoutAnOutcome(t *testing.T) {
 	a := newApp(t, answering(201))
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
+	d, path := newForwarder(t, a.Listener.Addr().String(), time.Minute)
 	d.outage = nil // what comes after the app's answer panics
 	func() {
 		defer func() {
@@ -123,7 +123,7 @@ func TestAPanicLeavesNoIDWithoutAnOutcome(t *testing.T) {
 	if got := d.figures.Total(); got.Requests != 1 || got.Failures != 1 {
 		t.Errorf("figures: %d requests, %d failures, want one failed", got.Requests, got.Failures)
 	}
-	if err := d.gate.shut(t.Context()); err != nil {
+	if err := d.requests.drain(t.Context()); err != nil {
 		t.Errorf("the request still counts as in flight: %v", err)
 	}
 }
@@ -131,8 +131,8 @@ func TestAPanicLeavesNoIDWithoutAnOutcome(t *testing.T) {
 // TestALedgerThatCannotBeWritten limits the size of files as a full disk would.
 func TestALedgerThatCannotBeWritten(t *testing.T) {
 	a := newApp(t, answering(201))
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	url := "http://" + serveDoor(t, d)
+	d, path := newForwarder(t, a.Listener.Addr().String(), time.Minute)
+	url := "http://" + serveForwarder(t, d)
 	if r := register(t, url); r.StatusCode != 201 {
 		t.Fatalf("status %d", r.StatusCode)
 	}
@@ -192,8 +192,8 @@ func TestWritesOfManyClientsAtOnceAreEachInTheLedgerOnce(t *testing.T) {
 		w.Header().Set("Got", r.Header.Get(wire.HeaderWriteID))
 		w.WriteHeader(201)
 	})
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	url := "http://" + serveDoor(t, d)
+	d, path := newForwarder(t, a.Listener.Addr().String(), time.Minute)
+	url := "http://" + serveForwarder(t, d)
 	var mu sync.Mutex
 	ids := map[string]int{}
 	var clients sync.WaitGroup
@@ -226,14 +226,14 @@ func TestWritesOfManyClientsAtOnceAreEachInTheLedgerOnce(t *testing.T) {
 
 func TestALedgerThatIsClosedWhileTheRecorderStopsIsNoFailure(t *testing.T) {
 	a := newApp(t, answering(201))
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	if r := register(t, "http://"+serveDoor(t, d)); r.StatusCode != 201 {
+	d, path := newForwarder(t, a.Listener.Addr().String(), time.Minute)
+	if r := register(t, "http://"+serveForwarder(t, d)); r.StatusCode != 201 {
 		t.Fatalf("status %d", r.StatusCode)
 	}
 	if err := d.ledger.(*ledger.Writer).Close(); err != nil {
 		t.Fatal(err)
 	}
-	if r := register(t, "http://"+serveDoor(t, d)); r.StatusCode != http.StatusServiceUnavailable {
+	if r := register(t, "http://"+serveForwarder(t, d)); r.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("status %d", r.StatusCode)
 	}
 	if d.state.failure() != "" || len(a.requests()) != 1 || len(outcomes(t, path)) != 1 {
