@@ -39,7 +39,7 @@ func describeCommand(o *Options) *cobra.Command {
 
 func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(out, "%-10s %s\n", name, table.Plain(fmt.Sprintf(format, args...)))
+		table.Row(out, name, fmt.Sprintf(format, args...))
 	}
 	t := x.Spec.Topology
 	row("Name", "%s in namespace %s, %s old", x.Name, x.Namespace, duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)))

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"replab.dev/internal/report/compare"
+	"replab.dev/internal/report/comparison"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/html"
 	"replab.dev/internal/report/markdown"
@@ -47,11 +47,11 @@ var reportFormats = map[string]func(io.Writer, results.Results) error{
 var reportNames = []string{"html", "json", "csv", "csv-timeline", "markdown"}
 
 // compareFormats write several runs.
-var compareFormats = map[string]func(io.Writer, *compare.Comparison) error{
-	"text":     harmless(func(w io.Writer, c *compare.Comparison) error { return c.WriteText(w) }),
-	"markdown": harmless(func(w io.Writer, c *compare.Comparison) error { return c.WriteMarkdown(w) }),
+var compareFormats = map[string]func(io.Writer, *comparison.Comparison) error{
+	"text":     harmless(func(w io.Writer, c *comparison.Comparison) error { return c.WriteText(w) }),
+	"markdown": harmless(func(w io.Writer, c *comparison.Comparison) error { return c.WriteMarkdown(w) }),
 	"html":     html.WriteComparison,
-	"csv": harmless(func(w io.Writer, c *compare.Comparison) error {
+	"csv": harmless(func(w io.Writer, c *comparison.Comparison) error {
 		var all []*figures.Document
 		for _, r := range c.Runs {
 			all = append(all, r.Document)
@@ -129,7 +129,7 @@ A name may also be a file with a results document as JSON.`,
 				d := figures.Of(*r)
 				documents = append(documents, d)
 			}
-			c, err := compare.Of(documents...)
+			c, err := comparison.Of(documents...)
 			if err != nil {
 				return err
 			}

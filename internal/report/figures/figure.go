@@ -2,6 +2,7 @@ package figures
 
 import (
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +13,8 @@ import (
 
 // NoSuch begins what a figure says of which no document can have any: its path is misspelt.
 const NoSuch = "no document has such a figure: "
+
+func isField(path string) bool { return figure.IsField(reflect.TypeFor[results.Results](), path) }
 
 // Figure returns what stands at a path of the document, which begins with status or recorder.
 func (d *Document) Figure(path string) figure.Figure {
@@ -24,7 +27,7 @@ func (d *Document) Figure(path string) figure.Figure {
 	f.Path = path
 	switch {
 	case f.Value != nil || f.Because != "":
-	case !figure.IsField(reflect.TypeFor[results.Results](), path):
+	case !isField(path):
 		f.Because = NoSuch + path
 	default:
 		f.Because = whyAbsent(path)
@@ -32,41 +35,28 @@ func (d *Document) Figure(path string) figure.Figure {
 	return f
 }
 
-// recorded is what the recorder counted, of which it marks lower bounds. What is wrong with the latency of a stage is so with that of its parts.
+// ofRequests are paths to latencies that the recorder measured of a stage's requests.
+var ofRequests = regexp.MustCompile(`^recorder\.(load|stages\[[^]]*])\..*(latency|failedLatency)\.`)
+
+// recorded is a figure of the recorder, which marks the percentiles that are lower bounds. A doubt about the latency of a stage is one about its
+// operations.
 func (d *Document) recorded(path string) figure.Figure {
 	f := figure.Figure{Path: path, Value: figure.At(d.Results, path)}
 	if f.Value == nil {
 		return f
 	}
 	f.AtLeast, f.AtMost = f.Value, f.Value
-	parent, name := path[:strings.LastIndexByte(path, '.')], path[strings.LastIndexByte(path, '.')+1:]
-	if slices.Contains(figure.Strings(d.Results, parent+".lowerBounds"), name) {
+	end := strings.LastIndexByte(path, '.')
+	if slices.Contains(figure.Strings(d.Results, path[:end]+".lowerBounds"), path[end+1:]) {
 		f.AtMost, f.Because = nil, "the recorder marked it as a lower bound"
 	}
-	if most := figure.At(d.Results, path+"AtMost"); most != nil {
-		f.AtMost, f.Because = most, "not all of it was sampled"
-	}
-	if unsampled := figure.At(d.Results, parent+".uncountedMicroseconds"); unsampled != nil && *unsampled > 0 && slices.Contains(sampled, name) {
-		f.AtMost, f.Because = nil, "the server was not sampled for a part of the time"
-	}
-	stage := "load."
-	if of := figure.Segments(path); of[1] == "stages" && len(of) > 2 {
-		stage = "load.stages[" + of[2] + "]."
-	}
-	p99 := figure.Read(&d.Status, stage+"latency.p99Microseconds")
-	if p99.Doubtful() && isLatency(path) {
-		f.AtLeast, f.AtMost, f.Because = nil, nil, p99.Because
+	if of := ofRequests.FindStringSubmatch(path); of != nil {
+		stage := strings.Replace(of[1], "stages", "load.stages", 1)
+		if p99 := figure.Read(&d.Status, stage+".latency.p99Microseconds"); p99.Doubtful() {
+			f.AtLeast, f.AtMost, f.Because = nil, nil, p99.Because
+		}
 	}
 	return f
-}
-
-// sampled are counters of servers: what one counted after its last sample is not known.
-var sampled = []string{"certificationFailures", "forcedAborts", "deadlocks", "degradedCommits"}
-
-// isLatency tells of figures that the recorder measured of requests.
-func isLatency(path string) bool {
-	of := figure.Segments(path)
-	return of[0] == "recorder" && (of[1] == "stages" || of[1] == "load") && (slices.Contains(of, "latency") || slices.Contains(of, "failedLatency"))
 }
 
 const seeNotes = "reasons and notes say why"

@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"replab.dev/internal/report/chart"
-	"replab.dev/internal/report/compare"
+	"replab.dev/internal/report/comparison"
 )
 
 // Comparison is what the template of a comparison shows.
 type Comparison struct {
-	*compare.Comparison
+	*comparison.Comparison
 	Title    string
 	Keys     []Key
 	Pictures []template.HTML
 }
 
 // WriteComparison writes the report on several runs.
-func WriteComparison(w io.Writer, c *compare.Comparison) error {
+func WriteComparison(w io.Writer, c *comparison.Comparison) error {
 	var names []string
 	for _, r := range c.Runs {
 		names = append(names, r.Name)

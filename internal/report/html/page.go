@@ -11,9 +11,16 @@ import (
 
 	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
-	"replab.dev/internal/report/wording"
 	"replab.dev/internal/results"
 )
+
+// Table and Cell of a page are those of any report.
+type (
+	Table = figures.Table
+	Cell  = figures.Cell
+)
+
+var words = figures.Words
 
 //go:embed *.gohtml style.css script.js
 var files embed.FS
@@ -23,7 +30,6 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"style":      func() template.CSS { return template.CSS(text("style.css")) }, //nolint:gosec // our own file
 	"script":     func() template.JS { return template.JS(text("script.js")) },   //nolint:gosec // our own file
 	"scriptHash": func() string { return hashOf(text("script.js")) },
-	"cell":       func(f figure.Figure) Cell { return Cell{Figure: &f} },
 }).ParseFS(files, "*.gohtml"))
 
 func text(name string) string {
@@ -53,26 +59,27 @@ func Write(w io.Writer, r results.Results) error {
 // Page is what the template of a run's report shows.
 type Page struct {
 	*figures.Document
-	Goals    []Goal
 	Tiles    []Tile
 	Sets     Sets
 	Timeline Timeline
-	Latency  []template.HTML // pictures
-	Stages   Table
-	Requests Table // by operation
-	Lag      Table
+	Latency  []template.HTML // charts
 	LagBars  template.HTML
-	Faults   Table
 	Phases   template.HTML
-	Failover Table
-	Gaps     Table
-	Nodes    Table
-	Counters Table
-	Distance []Table
-	Compared Table
 	Seed     Table
 	Settings Settings
 	YAML     string
+
+	tables []Table
+}
+
+// In are the tables of a section.
+func (p *Page) In(section string) (all []Table) {
+	for _, t := range p.tables {
+		if t.Section == section {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 func newPage(d *figures.Document) (*Page, error) {
@@ -80,15 +87,11 @@ func newPage(d *figures.Document) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{
-		Document: d, Goals: goals(d), Tiles: tiles(d), Sets: sets(d), Timeline: timeline,
-		Stages: stages(d), Requests: operations(d), Lag: lags(d), Faults: faults(d), Failover: failover(d), Gaps: gaps(d), Nodes: nodes(d),
-		Counters: counters(d), Distance: distance(d), Compared: compared(d), Seed: seed(d), Settings: newSettings(d),
-	}
-	if p.Latency, err = latencyPictures(d); err != nil {
+	p := &Page{Document: d, Tiles: tiles(d), Sets: sets(d), Timeline: timeline, Seed: seed(d), Settings: newSettings(d), tables: d.Tables()}
+	if p.Latency, err = latencyCharts(d); err != nil {
 		return nil, err
 	}
-	if p.LagBars, err = lagPicture(d); err != nil {
+	if p.LagBars, err = lagChart(d); err != nil {
 		return nil, err
 	}
 	if p.Phases, err = phases(d); err != nil {
@@ -96,19 +99,6 @@ func newPage(d *figures.Document) (*Page, error) {
 	}
 	p.YAML, err = Repeat(d.Results)
 	return p, err
-}
-
-// Goal is one with what was measured.
-type Goal struct {
-	Metric, Limit, Met string
-	Measured           figure.Figure
-}
-
-func goals(d *figures.Document) (all []Goal) {
-	for _, g := range d.Status.Goals {
-		all = append(all, Goal{string(g.Metric), g.Limit, wording.Met(g.Met), d.Goal(g.Metric)})
-	}
-	return all
 }
 
 // Tile is one of the figures that stand first.
