@@ -2,7 +2,12 @@
 // lists every figure of a run. It is pure.
 package figure
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"replab.dev/api/v1alpha1"
+)
 
 // Figure is one number of a run with what is known of it.
 type Figure struct {
@@ -39,4 +44,45 @@ func (f Figure) Interval() (low, high int64) {
 		high = *f.AtMost
 	}
 	return low, high
+}
+
+// Bounds collects what is known of figures that are not exact. A figure has one entry: a later one replaces it.
+type Bounds []v1alpha1.BoundStatus
+
+// AtLeast says that a figure is at least low.
+func (b *Bounds) AtLeast(path string, low int64, because string) {
+	b.set(v1alpha1.BoundStatus{Figure: path, AtLeast: &low, Because: because})
+}
+
+// Between says that a figure is between low and high. Where these are equal the figure is exact, and there is nothing to say.
+func (b *Bounds) Between(path string, low, high int64, because string) {
+	if low != high {
+		b.set(v1alpha1.BoundStatus{Figure: path, AtLeast: &low, AtMost: &high, Because: because})
+	}
+}
+
+// Unknown says why nothing is known of a figure: it is absent, or its value is contradicted.
+func (b *Bounds) Unknown(path, because string) {
+	b.set(v1alpha1.BoundStatus{Figure: path, Because: because})
+}
+
+// mostBecause is how many characters the API server takes.
+const mostBecause = 512
+
+func (b *Bounds) set(s v1alpha1.BoundStatus) {
+	if words := []rune(s.Because); len(words) > mostBecause {
+		s.Because = string(words[:mostBecause-1]) + "…"
+	}
+	*b = append(slices.DeleteFunc(*b, func(o v1alpha1.BoundStatus) bool { return o.Figure == s.Figure }), s)
+}
+
+// Read returns the figure at a path of a status with what its bounds say.
+func Read(s *v1alpha1.ReplicationExperimentStatus, path string) Figure {
+	f := Figure{Path: path, Value: At(s, path)}
+	if i := slices.IndexFunc(s.Bounds, func(b v1alpha1.BoundStatus) bool { return b.Figure == path }); i >= 0 {
+		f.AtLeast, f.AtMost, f.Because = s.Bounds[i].AtLeast, s.Bounds[i].AtMost, s.Bounds[i].Because
+		return f
+	}
+	f.AtLeast, f.AtMost = f.Value, f.Value
+	return f
 }
