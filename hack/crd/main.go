@@ -44,7 +44,7 @@ func run(file string) error {
 	for i := range crd.Spec.Versions {
 		schema := crd.Spec.Versions[i].Schema.OpenAPIV3Schema
 		spec := schema.Properties["spec"]
-		shorten(&spec, false)
+		everywhere(&spec, shorten)
 		everywhere(&spec, decodable)
 		schema.Properties["spec"] = spec
 	}
@@ -84,23 +84,15 @@ func flatten(node *yamlnode.Node) {
 	}
 }
 
-// shorten removes the descriptions of everything below a foreign field; its own says what it is for here.
-func shorten(schema *apiextensionsv1.JSONSchemaProps, inForeign bool) {
+// shorten removes the descriptions below each foreign field of a schema; the field's own says what it is for here.
+func shorten(schema *apiextensionsv1.JSONSchemaProps) {
 	for name, field := range schema.Properties {
-		if inForeign {
-			field.Description = ""
+		if slices.Contains(foreign, name) {
+			description := field.Description
+			everywhere(&field, func(below *apiextensionsv1.JSONSchemaProps) { below.Description = "" })
+			field.Description = description
+			schema.Properties[name] = field
 		}
-		shorten(&field, inForeign || slices.Contains(foreign, name))
-		schema.Properties[name] = field
-	}
-	if schema.Items != nil && schema.Items.Schema != nil {
-		if inForeign {
-			schema.Items.Schema.Description = ""
-		}
-		shorten(schema.Items.Schema, inForeign)
-	}
-	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
-		shorten(schema.AdditionalProperties.Schema, inForeign)
 	}
 }
 
