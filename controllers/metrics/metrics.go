@@ -1,4 +1,4 @@
-// Package metrics serves the operator's metrics: what experiments' statuses say, to whom the API server lets read it.
+// Package metrics serves the figures of experiments' statuses to Prometheus, if the API server allows the request.
 package metrics
 
 import (
@@ -18,14 +18,14 @@ import (
 	"replab.dev/internal/metrics"
 )
 
-// Register has the operator tell of the experiments while it leads. They are read from the cache when they are asked for, so that those of a
-// deleted experiment are gone with it.
+// Register the metrics of experiments, which are served while the operator leads. They are read from the cache at each scrape: those of a deleted
+// experiment end with it.
 func Register(experiments *cached.Experiments, leads <-chan struct{}) error {
 	return crmetrics.Registry.Register(showing(func() (shown, error) {
 		select {
 		case <-leads:
 		default:
-			return shown{}, nil // another one tells
+			return shown{}, nil // the leader serves them
 		}
 		var list v1alpha1.ReplicationExperimentList
 		if err := experiments.List(context.Background(), &list); err != nil {
@@ -36,13 +36,13 @@ func Register(experiments *cached.Experiments, leads <-chan struct{}) error {
 	}))
 }
 
-// shown are the experiments that metrics tell of.
+// shown are the experiments that have metrics.
 type shown struct {
 	decoded     []v1alpha1.ReplicationExperiment
 	undecodable []*cached.Undecodable
 }
 
-// showing tells what the statuses of experiments say. Where they cannot be read Prometheus gets no answer, which is other than that there are none.
+// showing collects the metrics of experiments. If the list fails, the scrape fails: that is not the same as no experiments.
 func showing(list func() (shown, error)) metrics.Collector {
 	return metrics.Collector{Families: shownFamilies(), Try: func(tell metrics.Tell) error {
 		all, err := list()
@@ -75,7 +75,7 @@ func tellCounts(tell metrics.Tell, items []v1alpha1.ReplicationExperiment) {
 	}
 }
 
-// tellExperiment takes a tell that knows which one it is.
+// tellExperiment takes a tell that adds the labels of the experiment.
 func tellExperiment(tell metrics.Tell, x *v1alpha1.ReplicationExperiment) {
 	s := &x.Status
 	tell(infoFamily, 1, string(x.Spec.Topology.Type), string(x.Spec.Topology.Engine), string(x.Spec.Routing.Proxy))
@@ -99,13 +99,13 @@ func tellExperiment(tell metrics.Tell, x *v1alpha1.ReplicationExperiment) {
 	}
 	tellFigures(tell, s)
 	for _, g := range s.Goals {
-		if g.Met == metav1.ConditionTrue || g.Met == metav1.ConditionFalse { // else it is not known
+		if g.Met == metav1.ConditionTrue || g.Met == metav1.ConditionFalse { // else unknown
 			tell(goalFamily, metrics.Bool(g.Met == metav1.ConditionTrue), string(g.Metric))
 		}
 	}
 }
 
-// tellFigures of the catalogue that are known: a bound would look as if it were exact.
+// tellFigures of the catalogue that are known. A bound would look exact.
 func tellFigures(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus) {
 	for _, entry := range figure.All() {
 		if entry.Gauge.Name == "" {

@@ -24,8 +24,8 @@ import (
 func doctorCommand(o *Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Tell whether the cluster is fit for experiments",
-		Long: `Tell whether the cluster is fit for experiments: the custom resource, the operator and its version, your permissions in the namespace,
+		Short: "Check whether the cluster is fit for experiments",
+		Long: `Check whether the cluster is fit for experiments: the custom resource, the operator and its version, your permissions in the namespace,
 storage, images, the resources of optional parts, the difference between the clocks, and free CPU. Nothing is changed.
 
 Exit codes: 0 fit, 1 something keeps experiments from running, 3 the cluster could not be reached.`,
@@ -56,7 +56,7 @@ Exit codes: 0 fit, 1 something keeps experiments from running, 3 the cluster cou
 	}
 }
 
-// facts of a cluster. It fails where nobody answers, or what decides cannot be asked.
+// facts of a cluster. It fails if the API server does not answer, or cannot be asked for what decides.
 func (c Cluster) facts(ctx context.Context, version string) (doctor.Facts, error) {
 	f := doctor.Facts{Version: version, Namespace: c.Namespace, Optional: map[string]bool{}, OptionalErr: map[string]error{}, Present: map[string]string{}}
 	if f.ClockAhead, f.ClockWidth, f.ClockErr = c.clock(ctx); f.ClockErr != nil && !errors.Is(f.ClockErr, errNoDate) {
@@ -82,7 +82,7 @@ func (c Cluster) facts(ctx context.Context, version string) (doctor.Facts, error
 	return f, nil
 }
 
-// serves tells whether the API server knows a resource, by its name and group.
+// serves is true if the API server has a resource, by its name and group.
 func (c Cluster) serves(name string) (bool, error) {
 	_, err := c.RESTMapper().ResourcesFor(schema.ParseGroupResource(name).WithVersion(""))
 	if meta.IsNoMatchError(err) {
@@ -91,9 +91,9 @@ func (c Cluster) serves(name string) (bool, error) {
 	return err == nil, err
 }
 
-var errNoDate = errors.New("the API server tells no date")
+var errNoDate = errors.New("the API server's answer has no date")
 
-// clockTimeout is how long the API server may take to tell the time. What does not answer is what doctor is for.
+// clockTimeout is how long the API server may take to answer.
 const clockTimeout = 10 * time.Second
 
 // clock is by how much the API server's is ahead of ours: the header has whole seconds, cut off.
@@ -116,7 +116,7 @@ func (c Cluster) clock(ctx context.Context) (ahead, width time.Duration, err err
 	answer.Body.Close()
 	after := time.Now()
 	if answer.StatusCode == http.StatusUnauthorized {
-		return 0, 0, errors.New("the API server does not know you: log in again")
+		return 0, 0, errors.New("the API server refused your credentials: log in again")
 	}
 	date, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {
@@ -139,7 +139,7 @@ func (c Cluster) storage(ctx context.Context, f *doctor.Facts) {
 	}
 }
 
-// needed is what no command does without in a namespace.
+// needed are rights in a namespace that every command needs.
 var needed = []authorizationv1.ResourceAttributes{
 	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "get"},
 	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "list"},
@@ -148,7 +148,7 @@ var needed = []authorizationv1.ResourceAttributes{
 	{Resource: "configmaps", Verb: "get"},
 }
 
-// useful is what some commands do beside, and what is not to be had without it.
+// useful are rights that some commands or options need.
 var useful = []struct {
 	without string
 	right   authorizationv1.ResourceAttributes
@@ -161,7 +161,7 @@ var useful = []struct {
 	{"logs", authorizationv1.ResourceAttributes{Resource: "pods", Subresource: "log", Verb: "get"}},
 }
 
-// denied notes what the person may not do.
+// denied notes which rights are missing.
 func (c Cluster) denied(ctx context.Context, f *doctor.Facts) (err error) {
 	if f.Denied, err = c.refused(ctx, needed...); err != nil {
 		return err

@@ -116,9 +116,9 @@ func TestWhatCannotBeAsked(t *testing.T) {
 		{http.StatusUnauthorized, "", ExitNotRun, "error: the API server does not know you: log in again"},
 		{http.StatusForbidden, "", ExitNotRun, "error: ask the API server for the custom resource: "},
 		{http.StatusForbidden, "/selfsubjectaccessreviews", ExitNotRun, "error: ask the API server for your permissions: "},
-		{http.StatusForbidden, "/nodes", ExitFailed, "note free CPU could not be looked at: "}, // there is no operator: that is what is unfit
-		{http.StatusForbidden, "/storageclasses", ExitFailed, "note storage could not be looked at: "},
-		{http.StatusForbidden, "/pods", ExitOK, "note operator could not be looked at: "},
+		{http.StatusForbidden, "/nodes", ExitFailed, "note free CPU could not be checked: "}, // there is no operator: that is what is unfit
+		{http.StatusForbidden, "/storageclasses", ExitFailed, "note storage could not be checked: "},
+		{http.StatusForbidden, "/pods", ExitOK, "note operator could not be checked: "},
 	} {
 		config := filepath.Join(t.TempDir(), "none")
 		if err := os.WriteFile(config, nil, 0o600); err != nil {
@@ -172,7 +172,7 @@ func TestTheRolesOfThePage(t *testing.T) {
 	as("watch-semisync", ExitNotRun, "forbidden", "list")
 	as("nobody", ExitFailed, "in namespace "+here+" you may not get replicationexperiments, list replicationexperiments, create replicationexperiments, "+
 		"patch replicationexperiments, get configmaps: a role as", "doctor")
-	as("nobody", ExitFailed, "you may not get services/proxy: without it no live figures", "doctor")
+	as("nobody", ExitFailed, "you may not get services/proxy; needed for live figures", "doctor")
 }
 
 func TestOperatorLabelsAreThoseOfThePlan(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// operators are looked for in all namespaces; their catalogue is in the configuration that they mount.
+// operators of all namespaces. Their catalogue of images is in the configuration that they mount.
 func (c Cluster) operators(ctx context.Context, f *doctor.Facts) {
 	var pods corev1.PodList
 	if f.OperatorsErr = c.List(ctx, &pods, client.MatchingLabels(operatorLabels)); f.OperatorsErr != nil {
@@ -35,13 +35,13 @@ func (c Cluster) operators(ctx context.Context, f *doctor.Facts) {
 		f.Operators = append(f.Operators, o)
 	}
 	c.versions(ctx, f.Operators, pods.Items)
-	f.ImagesErr = errors.New("there is no operator with a catalogue of them")
+	f.ImagesErr = errors.New("no operator with a catalogue of images was found")
 	everywhere := false
 	var watched []string
 	for _, p := range pods.Items {
 		config, err := c.configured(ctx, p)
 		if err != nil {
-			everywhere = true // for all that is known
+			everywhere = true // as far as is known
 			if f.Images == nil {
 				f.ImagesErr = err
 			}
@@ -55,9 +55,9 @@ func (c Cluster) operators(ctx context.Context, f *doctor.Facts) {
 	}
 }
 
-// versions of operators whose pods do not name theirs: what they have written into the status of an experiment since they run.
+// versions of operators whose pods have no label for it: from the status of an experiment that ended since the operator started.
 func (c Cluster) versions(ctx context.Context, operators []doctor.Operator, pods []corev1.Pod) {
-	if len(operators) != 1 || operators[0].Version != "" { // of several nobody knows which one it was
+	if len(operators) != 1 || operators[0].Version != "" { // a status does not name the operator
 		return
 	}
 	all, err := c.experiments(ctx, "", io.Discard)
@@ -138,7 +138,7 @@ func ready(n corev1.Node) bool {
 	})
 }
 
-// tainted tells that a machine takes only pods that tolerate it.
+// tainted is true if a node takes only pods that tolerate it.
 func tainted(n corev1.Node) bool {
 	return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
 		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
