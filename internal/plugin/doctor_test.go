@@ -113,7 +113,7 @@ func TestWhatCannotBeAsked(t *testing.T) {
 		code   int
 		want   string
 	}{
-		{http.StatusUnauthorized, "", ExitNotRun, "error: the API server does not know you: log in again"},
+		{http.StatusUnauthorized, "", ExitNotRun, "error: the API server refused your credentials: log in again"},
 		{http.StatusForbidden, "", ExitNotRun, "error: ask the API server for the custom resource: "},
 		{http.StatusForbidden, "/selfsubjectaccessreviews", ExitNotRun, "error: ask the API server for your permissions: "},
 		{http.StatusForbidden, "/nodes", ExitFailed, "note free CPU could not be checked: "}, // there is no operator: that is what is unfit
@@ -171,7 +171,7 @@ func TestTheRolesOfThePage(t *testing.T) {
 	as("watch-semisync", ExitOK, "Verdict          Passed", "watch", "semisync")
 	as("watch-semisync", ExitNotRun, "forbidden", "list")
 	as("nobody", ExitFailed, "in namespace "+here+" you may not get replicationexperiments, list replicationexperiments, create replicationexperiments, "+
-		"patch replicationexperiments, get configmaps: a role as", "doctor")
+		"patch replicationexperiments, get configmaps: the role in", "doctor")
 	as("nobody", ExitFailed, "you may not get services/proxy; needed for live figures", "doctor")
 }
 
