@@ -23,19 +23,19 @@ import (
 )
 
 const (
-	reviewTimeout = 5 * time.Second  // how long the API server is asked about one who wants metrics
-	admittedFor   = time.Minute      // without a question
-	trustedFor    = 10 * admittedFor // where the API server cannot be asked in time, so that others who knock keep nobody out who was in
-	mostToken     = 16 << 10         // bytes: those of the API server have one or two thousand
+	reviewTimeout = 5 * time.Second  // of a question to the API server about a request
+	admittedFor   = time.Minute      // before the API server is asked again
+	trustedFor    = 10 * admittedFor // while the API server does not answer
+	mostToken     = 16 << 10         // bytes; those of the API server have one or two thousand
 )
 
-// Options are how the operator answers Prometheus: everybody who reaches it, or by TLS those whom the API server knows and lets get
-// wire.MetricsPath. The certificate is the operator's own, of which nobody else knows: it keeps others from listening, and proves nothing.
+// Options of the metrics' server: open to everyone, or by TLS to those whom the API server allows to get wire.MetricsPath. The operator signs its
+// certificate itself: it encrypts, and proves no identity.
 func Options(cfg wire.OperatorConfig) metricsserver.Options {
 	o := metricsserver.Options{BindAddress: orOff(cfg.MetricsAddress), SecureServing: cfg.MetricsSecure}
 	if cfg.MetricsSecure {
 		o.FilterProvider = byAPIServer
-		// Who asks every few seconds has no use for HTTP/2, and whoever would wear the operator out has.
+		// HTTP/2 is off: scrapers do not need it, and it makes denial of service easier.
 		o.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
 	}
 	return o
@@ -48,7 +48,7 @@ func orOff(address string) string {
 	return address
 }
 
-// gate asks the API server who somebody is, and what he may do.
+// gate asks the API server who sent a request, and whether they may.
 type gate struct {
 	tokens   typedauthenticationv1.TokenReviewInterface
 	rights   typedauthorizationv1.SubjectAccessReviewInterface
@@ -62,11 +62,11 @@ type wanted struct {
 	token      [sha256.Size]byte
 }
 
-// byAPIServer lets those in whom the API server lets (docs/adr/0031). The filter of controller-runtime does it by packages that have every
-// process of an experiment carry gRPC and OpenTelemetry, since all are one binary: 92 MB instead of 61.
+// byAPIServer admits requests that the API server allows (docs/adr/0031). The filter of controller-runtime would link gRPC and OpenTelemetry into
+// the one binary of all processes: 92 MB instead of 61.
 func byAPIServer(config *rest.Config, client *http.Client) (metricsserver.Filter, error) {
 	config = rest.CopyConfig(config)
-	config.QPS, config.Burst = 5, 10 // a limit apart from the operator's: who knocks without end keeps nobody else from working
+	config.QPS, config.Burst = 5, 10 // apart from the operator's: a flood of requests does not slow down its work
 	tokens, err := typedauthenticationv1.NewForConfigAndClient(config, client)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func byAPIServer(config *rest.Config, client *http.Client) (metricsserver.Filter
 			defer cancel()
 			status, err := g.review(ctx, r)
 			if err != nil {
-				log.Error(err, "whether somebody may read metrics is not known")
+				log.Error(err, "cannot check who may read metrics")
 			}
 			if status == http.StatusUnauthorized {
 				w.Header().Set("WWW-Authenticate", "Bearer")
@@ -96,7 +96,7 @@ func byAPIServer(config *rest.Config, client *http.Client) (metricsserver.Filter
 	}, nil
 }
 
-// review says by a status whether a request is to be answered.
+// review returns the HTTP status for a request: 200 to answer it.
 func (g gate) review(ctx context.Context, r *http.Request) (int, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > mostToken {
@@ -125,14 +125,14 @@ func (g gate) review(ctx context.Context, r *http.Request) (int, error) {
 func (g gate) ask(ctx context.Context, r *http.Request, token string) (int, error) {
 	who, err := g.tokens.Create(ctx, &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
 	if err != nil {
-		return http.StatusServiceUnavailable, fmt.Errorf("ask the API server whose token it is: %w", err)
+		return http.StatusServiceUnavailable, fmt.Errorf("review the token: %w", err)
 	}
 	if !who.Status.Authenticated {
 		return http.StatusUnauthorized, nil
 	}
 	may, err := g.rights.Create(ctx, &authorizationv1.SubjectAccessReview{Spec: rightTo(who.Status.User, r)}, metav1.CreateOptions{})
 	if err != nil {
-		return http.StatusServiceUnavailable, fmt.Errorf("ask the API server what %s may do: %w", who.Status.User.Username, err)
+		return http.StatusServiceUnavailable, fmt.Errorf("review the access of %s: %w", who.Status.User.Username, err)
 	}
 	if !may.Status.Allowed {
 		return http.StatusForbidden, nil

@@ -1,10 +1,12 @@
-// Package metrics serves the operator's metrics: what experiments' statuses say, to whom the API server lets read it.
+// Package metrics serves the figures of experiments' statuses to Prometheus, if the API server allows the request.
 package metrics
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,14 +18,14 @@ import (
 	"replab.dev/internal/metrics"
 )
 
-// Register has the operator tell of the experiments while it leads. They are read from the cache when they are asked for, so that those of a
-// deleted experiment are gone with it.
+// Register the metrics of experiments, which are served while the operator leads. They are read from the cache at each scrape: those of a deleted
+// experiment end with it.
 func Register(experiments *cached.Experiments, leads <-chan struct{}) error {
 	return crmetrics.Registry.Register(showing(func() (shown, error) {
 		select {
 		case <-leads:
 		default:
-			return shown{}, nil // another one tells
+			return shown{}, nil // the leader serves them
 		}
 		var list v1alpha1.ReplicationExperimentList
 		if err := experiments.List(context.Background(), &list); err != nil {
@@ -34,13 +36,13 @@ func Register(experiments *cached.Experiments, leads <-chan struct{}) error {
 	}))
 }
 
-// shown are the experiments that metrics tell of.
+// shown are the experiments that have metrics.
 type shown struct {
 	decoded     []v1alpha1.ReplicationExperiment
 	undecodable []*cached.Undecodable
 }
 
-// showing tells what the statuses of experiments say. Where they cannot be read Prometheus gets no answer, which is other than that there are none.
+// showing collects the metrics of experiments. If the list fails, the scrape fails: that is not the same as no experiments.
 func showing(list func() (shown, error)) metrics.Collector {
 	return metrics.Collector{Families: shownFamilies(), Try: func(tell metrics.Tell) error {
 		all, err := list()
@@ -73,7 +75,7 @@ func tellCounts(tell metrics.Tell, items []v1alpha1.ReplicationExperiment) {
 	}
 }
 
-// tellExperiment takes a tell that knows which one it is.
+// tellExperiment takes a tell that adds the labels of the experiment.
 func tellExperiment(tell metrics.Tell, x *v1alpha1.ReplicationExperiment) {
 	s := &x.Status
 	tell(infoFamily, 1, string(x.Spec.Topology.Type), string(x.Spec.Topology.Engine), string(x.Spec.Routing.Proxy))
@@ -97,13 +99,13 @@ func tellExperiment(tell metrics.Tell, x *v1alpha1.ReplicationExperiment) {
 	}
 	tellFigures(tell, s)
 	for _, g := range s.Goals {
-		if g.Met == metav1.ConditionTrue || g.Met == metav1.ConditionFalse { // else it is not known
+		if g.Met == metav1.ConditionTrue || g.Met == metav1.ConditionFalse { // else unknown
 			tell(goalFamily, metrics.Bool(g.Met == metav1.ConditionTrue), string(g.Metric))
 		}
 	}
 }
 
-// tellFigures of the catalogue that are known: a bound would look as if it were exact.
+// tellFigures of the catalogue that are known. A bound would look exact.
 func tellFigures(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus) {
 	for _, entry := range figure.All() {
 		if entry.Gauge.Name == "" {
@@ -161,3 +163,60 @@ func tellFault(tell metrics.Tell, f v1alpha1.FaultStatus) {
 }
 
 func stamp(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+
+var experimentsFamily = metrics.Gauge("replab_experiments", "Experiments by topology, phase and verdict.", "topology", "phase", "verdict")
+
+// Of one experiment, as its status says.
+var (
+	infoFamily = ofExperiment("replab_experiment_info", "1 for each experiment that there is.", "topology", "engine", "proxy")
+	// UndecodableFamily names the experiments that the operator cannot decode.
+	UndecodableFamily = ofExperiment("replab_experiment_undecodable", "1 for each experiment that the operator cannot decode, and does nothing for. Its event and the operator's log say why.")
+	phaseFamily       = ofExperiment("replab_experiment_phase", "1 for the phase that the experiment is in.", "phase")
+	verdictFamily     = ofExperiment("replab_experiment_verdict", "1 for the verdict: Passed, Failed, Inconclusive or Invalid; absent before it is judged.", "verdict")
+	startFamily       = ofExperiment("replab_experiment_start_timestamp_seconds", "When the experiment was accepted.")
+	loadStartFamily   = ofExperiment("replab_experiment_load_start_timestamp_seconds", "When the first request of the load came.")
+	completionFamily  = ofExperiment("replab_experiment_completion_timestamp_seconds", "When the experiment was over.")
+	injectedFamily    = ofExperiment("replab_experiment_fault_injected_timestamp_seconds", "When a fault was injected, by the clock of who did it.", "fault", "node")
+	releasedFamily    = ofExperiment("replab_experiment_fault_released_timestamp_seconds", "When its hold ended, likewise.", "fault", "node")
+	goalFamily        = ofExperiment("replab_experiment_goal_met", "1 for a goal that was met, 0 for one that was not; absent where it could not be told.", "metric")
+)
+
+func ofExperiment(name, help string, labels ...string) *metrics.Family {
+	return metrics.Gauge(name, help, append([]string{"namespace", "experiment"}, labels...)...)
+}
+
+// ofFigures are the families of the catalogue's figures, by their names. boundFamily has the bounds of the others.
+var (
+	ofFigures   = figureFamilies()
+	boundFamily = ofExperiment("replab_experiment_figure_bound", "Bounds of the figures that are not exact, in the unit of the figure's name: bound is atLeast or atMost.", "figure", "bound")
+)
+
+func figureFamilies() map[string]*metrics.Family {
+	families := map[string]*metrics.Family{}
+	for _, entry := range figure.All() {
+		g := entry.Gauge
+		if g.Name == "" || families[g.Name] != nil {
+			continue
+		}
+		labels := slices.Clone(labelsOf[entry.Segments()[0]])
+		if g.Label != "" {
+			labels = append(labels, g.Label)
+		}
+		families[g.Name] = ofExperiment(g.Name, g.Help+" Absent where it was not measured, or its bounds differ by more than a twentieth.", labels...)
+	}
+	return families
+}
+
+// labelsOf the items of a list of the status.
+var labelsOf = map[string][]string{"faults": {"fault", "node"}, "nodes": {"node"}}
+
+func shownFamilies() []*metrics.Family {
+	all := []*metrics.Family{
+		experimentsFamily, infoFamily, UndecodableFamily, phaseFamily, verdictFamily, startFamily, loadStartFamily, completionFamily, injectedFamily,
+		releasedFamily, goalFamily, boundFamily,
+	}
+	for _, name := range slices.Sorted(maps.Keys(ofFigures)) {
+		all = append(all, ofFigures[name])
+	}
+	return all
+}

@@ -3,6 +3,9 @@ package metrics
 import (
 	"errors"
 	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -117,5 +120,45 @@ func TestExperimentsThatCannotBeReadAreNotNone(t *testing.T) {
 	r.MustRegister(showing(func() (shown, error) { return shown{}, errors.New("the cache is not there") }))
 	if _, err := r.Gather(); err == nil || !strings.Contains(err.Error(), "the cache is not there") {
 		t.Errorf("%v", err)
+	}
+}
+
+var (
+	ofExperiments = regexp.MustCompile(`\breplab_experiments?(_\w+)?\b`)
+	oneOfSeveral  = regexp.MustCompile(`\b(replab_experiment_\w+)\{[^}]*(percentile|set)=\\"(\w+)\\"`)
+)
+
+// TestDashboardsNameOnlyFiguresOfTheCatalogue, and alerts too: a figure that was renamed leaves an empty panel.
+func TestDashboardsNameOnlyFiguresOfTheCatalogue(t *testing.T) {
+	known := map[string]bool{}
+	for _, f := range shownFamilies() {
+		known[f.Name] = true
+	}
+	for _, e := range figure.All() {
+		known[e.Gauge.Name+e.Gauge.Label+e.Gauge.Of] = true
+	}
+	files, err := filepath.Glob("../../charts/replab/dashboards/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d dashboards, %v", len(files), err)
+	}
+	found := 0
+	for _, file := range append(files, "../../charts/replab/files/rules.yaml") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range ofExperiments.FindAllString(string(text), -1) {
+			if found++; !known[name] {
+				t.Errorf("%s asks for %s, which the operator does not serve", file, name)
+			}
+		}
+		for _, m := range oneOfSeveral.FindAllStringSubmatch(string(text), -1) {
+			if found++; !known[m[1]+m[2]+m[3]] {
+				t.Errorf("%s asks for %s of %s %s, which the catalogue does not have", file, m[1], m[2], m[3])
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("%d metrics of experiments are asked for: were the files read?", found)
 	}
 }

@@ -6,11 +6,13 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 
 	yamlnode "go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 )
 
@@ -42,7 +44,7 @@ func run(file string) error {
 	for i := range crd.Spec.Versions {
 		schema := crd.Spec.Versions[i].Schema.OpenAPIV3Schema
 		spec := schema.Properties["spec"]
-		shorten(&spec, false)
+		everywhere(&spec, shorten)
 		everywhere(&spec, decodable)
 		schema.Properties["spec"] = spec
 	}
@@ -82,22 +84,47 @@ func flatten(node *yamlnode.Node) {
 	}
 }
 
-// shorten removes the descriptions of everything below a foreign field; its own says what it is for here.
-func shorten(schema *apiextensionsv1.JSONSchemaProps, inForeign bool) {
+// shorten removes the descriptions below each foreign field of a schema; the field's own says what it is for here.
+func shorten(schema *apiextensionsv1.JSONSchemaProps) {
 	for name, field := range schema.Properties {
-		if inForeign {
-			field.Description = ""
+		if slices.Contains(foreign, name) {
+			description := field.Description
+			everywhere(&field, func(below *apiextensionsv1.JSONSchemaProps) { below.Description = "" })
+			field.Description = description
+			schema.Properties[name] = field
 		}
-		shorten(&field, inForeign || slices.Contains(foreign, name))
+	}
+}
+
+// quantity is what resource.Quantity reads: controller-gen's own pattern also takes exponents with a fraction, and has no bounds.
+const quantity = `^[+-]?([0-9]{1,19}(\.[0-9]{0,19})?|\.[0-9]{1,19})([KMGTPE]i|[numkMGTPE]|[eE]-?[0-9]{1,2})?$`
+
+// decodable narrows a schema to values that Go can decode. The operator cannot read an object with any other.
+func decodable(schema *apiextensionsv1.JSONSchemaProps) {
+	switch {
+	case schema.XIntOrString && schema.Pattern != "":
+		schema.Pattern, schema.MaxLength = quantity, ptr.To[int64](48)
+	case schema.Type == "integer" && schema.Format == "int32": // Kubernetes before 1.36 ignores the format
+		if schema.Minimum == nil {
+			schema.Minimum = ptr.To[float64](math.MinInt32)
+		}
+		if schema.Maximum == nil {
+			schema.Maximum = ptr.To[float64](math.MaxInt32)
+		}
+	}
+}
+
+// everywhere calls do for a schema and all that is below it.
+func everywhere(schema *apiextensionsv1.JSONSchemaProps, do func(*apiextensionsv1.JSONSchemaProps)) {
+	do(schema)
+	for name, field := range schema.Properties {
+		everywhere(&field, do)
 		schema.Properties[name] = field
 	}
 	if schema.Items != nil && schema.Items.Schema != nil {
-		if inForeign {
-			schema.Items.Schema.Description = ""
-		}
-		shorten(schema.Items.Schema, inForeign)
+		everywhere(schema.Items.Schema, do)
 	}
 	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
-		shorten(schema.AdditionalProperties.Schema, inForeign)
+		everywhere(schema.AdditionalProperties.Schema, do)
 	}
 }

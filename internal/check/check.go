@@ -6,14 +6,28 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
+	"sync"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	schemavalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	apimachinery "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"sigs.k8s.io/yaml"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
+	crd "replab.dev/config/crd"
 )
 
 // Answer is what is wrong with an experiment.
@@ -63,4 +77,69 @@ func decoded(object *unstructured.Unstructured) (*unstructured.Unstructured, err
 		return nil, fmt.Errorf("decode experiment %s: %w", object.GetName(), err)
 	}
 	return fresh, nil
+}
+
+// definition is the CRD in the forms in which the API server uses it.
+type definition struct {
+	schema *structural.Structural
+	fields schemavalidation.SchemaValidator
+	rules  *cel.Validator
+}
+
+// load the CRD once: compiling its rules takes longer than to check an experiment.
+var load = sync.OnceValues(func() (*definition, error) {
+	parsed := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(crd.File, parsed); err != nil {
+		return nil, fmt.Errorf("parse the CRD: %w", err)
+	}
+	var internal apiextensions.JSONSchemaProps
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(parsed.Spec.Versions[0].Schema.OpenAPIV3Schema, &internal, nil); err != nil {
+		return nil, fmt.Errorf("convert the CRD: %w", err)
+	}
+	schema, err := structural.NewStructural(&internal)
+	if err != nil {
+		return nil, fmt.Errorf("read the CRD's schema: %w", err)
+	}
+	fields, _, err := schemavalidation.NewSchemaValidator(&internal)
+	if err != nil {
+		return nil, fmt.Errorf("make a validator of the CRD's schema: %w", err)
+	}
+	return &definition{schema, fields, cel.NewValidator(schema, true, celconfig.PerCallLimit)}, nil
+})
+
+// admit does to an object what the API server does before it stores one: it refuses unknown fields, applies defaults, and checks the schema and its
+// rules. The object has the defaults afterwards.
+func (d *definition) admit(ctx context.Context, x *unstructured.Unstructured) (errs field.ErrorList) {
+	unknown := pruning.PruneWithOptions(x.Object, d.schema, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	for _, path := range unknown {
+		errs = append(errs, &field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{}, Detail: "unknown field. Correct its name or place, or remove it."})
+	}
+	defaulting.PruneNonNullableNullsWithoutDefaults(x.Object, d.schema)
+	defaulting.Default(x.Object, d.schema)
+	errs = append(errs, apimachinery.ValidateObjectMetaAccessor(x, true, apimachinery.NameIsDNSSubdomain, field.NewPath("metadata"))...)
+	errs = append(errs, plain(schemavalidation.ValidateCustomResource(nil, x.Object, d.fields))...)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, d.schema, x.Object)...)
+	if len(errs) > 0 {
+		return errs // as the API server has it: rules would be read of fields that are not what they should be
+	}
+	failed, _ := d.rules.Validate(ctx, nil, d.schema, x.Object, nil, celconfig.RuntimeCELCostBudget)
+	return append(errs, failed...)
+}
+
+// plain has errors of the schema in words that people know: a type is called by its name in the schema, and each error has a field.
+func plain(errs field.ErrorList) (all field.ErrorList) {
+	for _, err := range errs {
+		if err.Field == "<nil>" || err.Field == "" {
+			continue // says of the whole object what another one says of its field
+		}
+		if err.Type == field.ErrorTypeTypeInvalid {
+			_, kind, _ := strings.Cut(err.Detail, "must be of type ")
+			kind, _, _ = strings.Cut(kind, ":")
+			kind = strings.NewReplacer("int64", "integer", "int32", "integer", "float64", "number").Replace(kind)
+			err = &field.Error{Type: field.ErrorTypeInvalid, Field: err.Field, BadValue: field.OmitValueType{}, Detail: "must be of type " + kind + ". Correct the value."}
+		}
+		err.Detail = strings.TrimPrefix(err.Detail, err.Field+" in body ")
+		all = append(all, err)
+	}
+	return all
 }

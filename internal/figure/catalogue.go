@@ -15,8 +15,8 @@ const (
 	Higher
 )
 
-// Entry describes a figure. A new figure is an entry, its field in the status and its test: goals, comparisons, lists, reports, metrics and
-// documentation loop over the entries.
+// Entry describes a figure. A new figure is an entry, its field in the status and its test: goals, comparisons, lists, reports and metrics loop
+// over the entries.
 type Entry struct {
 	// Name in goals, comparisons and expectations, with the unit; unique.
 	Name string
@@ -68,13 +68,14 @@ const (
 	milliseconds = 1e3
 )
 
-var catalogue = slices.Concat(ofLoad, ofReplication, ofOutages, ofWrites, ofGroup, ofNodes)
+var catalogue = slices.Concat(ofLoad, ofReplication, ofOutages, ofWrites, ofGroup, ofNodes, ofDistance, ofComparison)
 
 var ofLoad = []Entry{
 	{
 		Name: "requestsPerSecond", Path: "load.requestsPerSecondMilli", Scale: 1000, Title: "successful requests/s", Better: Higher, Goal: true, InStages: true,
 		Compared: true, ThroughApp: true, Column: "REQUESTS/S", Tile: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests_per_second", Help: "Successful requests per second, over the stages that count.", Divisor: 1000},
 	},
+	{Name: "meanMicroseconds", Path: "load.latency.meanMicroseconds", Title: "latency mean (successes)", Better: Lower, InStages: true},
 	latency("p50"), latency("p95"), latency("p99"), latency("max"),
 	{Name: "requests", Path: "load.requests", Title: "requests", InStages: true, Compared: true, Rate: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests", Help: "Requests of all stages that count."}},
 	{
@@ -86,6 +87,7 @@ var ofLoad = []Entry{
 		Main: true, Absent: "k6 did not report it",
 	},
 	{Name: "staleReads", Path: "load.staleReads", Title: "stale reads", Better: Lower, Goal: true, Compared: true, Rate: true, Main: true},
+	{Name: "closedLoopPermille", Path: "load.stages[].closedLoopPermille", Title: "closed loop", Absent: "the loop was open, or the script is not replab's"},
 }
 
 // titles of percentiles.
@@ -115,12 +117,16 @@ func only(is bool, text string) string {
 }
 
 var ofReplication = []Entry{
+	{Name: "lagSamples", Path: "replication.lag.samples", Title: "replication lag samples"},
+	{Name: "lagCensored", Path: "replication.lag.censored", Title: "replication lag seen at the first look"},
+	{Name: "lagUnseen", Path: "replication.lag.unseen", Title: "replication lag never seen", Better: Lower},
 	lag("p50"), lag("p99"), lag("max"),
+	{Name: "lagResolutionP50Microseconds", Path: "replication.lag.resolutionP50Microseconds", Title: "replication lag known to within (p50)", Better: Lower},
 	{
 		Name: "degradedCommits", Path: "replication.degradedCommits", Title: "degraded commits", Better: Lower, Goal: true, Compared: true, Rate: true, Main: true,
 		Absent: "in this topology no commit waits for another node",
 	},
-	{Name: "degradedMilliseconds", Path: "replication.degradedMilliseconds", Title: "degraded for", Better: Lower, Absent: "in this topology no commit waits for another node"},
+	{Name: "degradedMilliseconds", Path: "replication.degradedMilliseconds", Title: "degraded for", Better: Lower, Absent: "only with Patroni the time without a standby is known"},
 }
 
 var ofOutages = []Entry{
@@ -129,12 +135,18 @@ var ofOutages = []Entry{
 		Gauge: Gauge{Name: "replab_experiment_outage_seconds", Help: "Longest outage after a fault; without a fault, the longest time under load without an acknowledged write.", Divisor: milliseconds}, Absent: "the availability probe was off",
 	},
 	{Name: "failoverMilliseconds", Path: "failover.outageMilliseconds", Title: "outage of the failover", Better: Lower, Main: true, Absent: "no other node took over after a fault"},
+	{Name: "detectionMilliseconds", Path: "failover.detectionMilliseconds", Title: "detection", Better: Lower, Absent: "it was a planned change, or when the failover manager noticed is not known"},
+	{Name: "promotionMilliseconds", Path: "failover.promotionMilliseconds", Title: "promotion", Better: Lower, Absent: "it was a planned change, or when the node was promoted is not known"},
+	{Name: "routingMilliseconds", Path: "failover.routingMilliseconds", Title: "routing", Better: Lower, Absent: "when the node was promoted is not known"},
 	{
 		Name: "faultOutageMilliseconds", Path: "faults[].outageMilliseconds", Title: "outage", Better: Lower,
 		Gauge: Gauge{Name: "replab_experiment_fault_outage_seconds", Help: "Longest time without an acknowledged write after this fault and before the next one.", Divisor: milliseconds}, Absent: "the availability probe was off",
 	},
 	{Name: "lossWindowMilliseconds", Path: "faults[].lossWindowMilliseconds", Title: "loss window", Better: Lower, Absent: "no write was lost in this fault, or the clocks cannot tell"},
 	{Name: "rejoinMilliseconds", Path: "faults[].rejoinMilliseconds", Title: "rejoin time", Better: Lower, Absent: "the node did not leave its place, or did not come back"},
+	{Name: "resyncMilliseconds", Path: "faults[].resync.durationMilliseconds", Title: "resync time", Better: Lower, Absent: "the node received no data, or for how long is not known"},
+	{Name: "resyncReceivedBytes", Path: "faults[].resync.receivedBytes", Title: "data received", Better: Lower, Absent: "the node received no data, or does not count it"},
+	{Name: "resyncNetworkBytes", Path: "faults[].resync.networkReceivedBytes", Title: "received by its pod", Better: Lower, Absent: "the data received is known, or nothing was"},
 }
 
 // set of the writes: each is a value of one gauge.
@@ -177,13 +189,55 @@ var ofGroup = []Entry{
 		Name: "flowControlPausedPercent", Path: "replication.group.flowControlPausedPermille", Scale: 10, Title: "time paused by flow control", Better: Lower, Goal: true,
 		Absent: onlyGroups,
 	},
+	{Name: "receiveQueueMeanThousandths", Path: "replication.group.receiveQueueMeanThousandths", Title: "mean receive queue", Better: Lower, Absent: onlyGroups},
 	{Name: "receiveQueueMax", Path: "replication.group.receiveQueueMax", Title: "longest receive queue", Better: Lower, Absent: onlyGroups},
 }
 
+const (
+	noCounters = "the server's processor and memory could not be read"
+	unread     = "the node could not be read"
+)
+
 var ofNodes = []Entry{
-	{Name: "nodeGhostWrites", Path: "nodes[].ghostWrites", Title: "ghost writes", Better: Lower, Gauge: Gauge{Name: "replab_experiment_node_ghost_writes", Help: "Rows that only this old primary has."}, Absent: "no old primary was compared"},
+	{Name: "nodeRows", Path: "nodes[].rows", Title: "rows", Absent: unread},
 	{Name: "nodeMissingWrites", Path: "nodes[].missing", Title: "missing writes", Better: Lower, Absent: "the node is the reference of the comparison, or could not be read"},
-	{Name: "nodeLagP99Microseconds", Path: "nodes[].lag.p99Microseconds", Title: "lag p99", Better: Lower},
+	{Name: "nodeGhostWrites", Path: "nodes[].ghostWrites", Title: "ghost writes", Better: Lower, Gauge: Gauge{Name: "replab_experiment_node_ghost_writes", Help: "Rows that only this old primary has."}, Absent: "no old primary was compared"},
+	{Name: "nodeGhostTransactions", Path: "nodes[].ghostTransactions", Title: "ghost transactions", Better: Lower, Absent: "no old primary was compared, or its engine counts none"},
+	{Name: "nodeRejoinedRows", Path: "nodes[].rejoinedRows", Title: "rows after rejoining", Absent: "the node was compared with the others, or did not come back"},
+	{Name: "nodeLagSamples", Path: "nodes[].lag.samples", Title: "samples"},
+	{Name: "nodeLagCensored", Path: "nodes[].lag.censored", Title: "seen at the first look"},
+	{Name: "nodeLagUnseen", Path: "nodes[].lag.unseen", Title: "never seen", Better: Lower},
+	{Name: "nodeLagP50Microseconds", Path: "nodes[].lag.p50Microseconds", Title: "p50", Better: Lower},
+	{Name: "nodeLagP99Microseconds", Path: "nodes[].lag.p99Microseconds", Title: "p99", Better: Lower},
+	{Name: "nodeLagMaxMicroseconds", Path: "nodes[].lag.maxMicroseconds", Title: "maximum", Better: Lower},
+	{Name: "nodeLagResolutionP50Microseconds", Path: "nodes[].lag.resolutionP50Microseconds", Title: "known to within (p50)", Better: Lower},
+	{Name: "nodeCPUMillicores", Path: "nodes[].resources.cpuMillicores", Title: "processor", Absent: noCounters},
+	{Name: "nodeMemoryPeakBytes", Path: "nodes[].resources.memoryPeakBytes", Title: "peak memory", Absent: noCounters},
+	{Name: "nodeBlockReadBytes", Path: "nodes[].resources.blockReadBytes", Title: "read", Absent: noCounters},
+	{Name: "nodeBlockWrittenBytes", Path: "nodes[].resources.blockWrittenBytes", Title: "written", Absent: noCounters},
+	{Name: "nodeNetworkReceivedBytes", Path: "nodes[].resources.networkReceivedBytes", Title: "received", Absent: noCounters},
+	{Name: "nodeNetworkSentBytes", Path: "nodes[].resources.networkSentBytes", Title: "sent", Absent: noCounters},
+}
+
+var ofDistance = []Entry{
+	roundTrip("requested", "requestedMicroseconds", "asked for"),
+	roundTrip("before", "before.p50Microseconds", "p50 before the load"), roundTrip("beforeP99", "before.p99Microseconds", "p99 before the load"),
+	roundTrip("withoutDistance", "withoutDistance.p50Microseconds", "p50 without distance"),
+	roundTrip("after", "after.p50Microseconds", "p50 after the load"), roundTrip("afterP99", "after.p99Microseconds", "p99 after the load"),
+	{Name: "stageRoundTripMicroseconds", Path: "load.stages[].distance.roundTripMicroseconds", Title: "round trip"},
+	{Name: "stageWritesPermille", Path: "load.stages[].distance.writesPermille", Title: "writes"},
+	{Name: "stageBaseMicroseconds", Path: "load.stages[].distance.baseMicroseconds", Title: "latency without it"},
+	{Name: "stageBound", Path: "load.stages[].distance.boundMilliRequestsPerSecond", Title: "bound", Better: Higher},
+	{Name: "stageOfBoundPermille", Path: "load.stages[].distance.ofBoundPermille", Title: "of the bound", Better: Higher},
+}
+
+func roundTrip(when, field, title string) Entry {
+	return Entry{Name: when + "RoundTripMicroseconds", Path: "distance.roundTrips[]." + field, Title: title}
+}
+
+var ofComparison = []Entry{
+	{Name: "requestsPerSecondPercent", Path: "comparison.requestsPerSecondPercent", Title: "successful requests/s", Better: Higher},
+	{Name: "p99Percent", Path: "comparison.p99Percent", Title: "latency p99", Better: Lower},
 }
 
 // All entries, in the order in which they are shown.

@@ -1,11 +1,16 @@
 package figure_test
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
 	"replab.dev/api/v1alpha1"
+	crd "replab.dev/config/crd"
 	"replab.dev/internal/figure"
 )
 
@@ -45,5 +50,29 @@ func TestGaugesAreOfOneShape(t *testing.T) {
 			t.Errorf("%s has the labels %q and %q", g.Name, was, g.Label)
 		}
 		labels[g.Name] = g.Label
+	}
+}
+
+// TestPrinterColumnsAreThoseOfTheCatalogue, by title and source: markers are texts, which nothing else compares.
+func TestPrinterColumnsAreThoseOfTheCatalogue(t *testing.T) {
+	var definition apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal(crd.File, &definition); err != nil {
+		t.Fatal(err)
+	}
+	got, want := map[string]string{}, map[string]string{}
+	for _, c := range definition.Spec.Versions[0].AdditionalPrinterColumns {
+		if name, ok := strings.CutPrefix(c.JSONPath, ".status.columns."); ok {
+			got[name] = strings.ToUpper(c.Name)
+		} else if strings.Contains(c.JSONPath, "status.") && c.Type != "string" {
+			t.Errorf("column %s is a figure of %s, without its bounds", c.Name, c.JSONPath)
+		}
+	}
+	for _, e := range figure.All() {
+		if e.Column != "" {
+			want[e.Name] = e.Column
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("the CRD has the columns %v, the catalogue %v", got, want)
 	}
 }

@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// look is the time between two looks at a run, where nobody says otherwise.
+	// look is the default time between two looks at a run.
 	look = 500 * time.Millisecond
-	// requestsPerSecond and requestBurst bound what a command asks of the API server: the library's own bounds are a controller's.
+	// requestsPerSecond and requestBurst limit a command: the library's defaults are for controllers.
 	requestsPerSecond = 50
 	requestBurst      = 100
 )
@@ -32,13 +32,13 @@ const (
 // Cluster is what a command works on.
 type Cluster struct {
 	runs.Cluster
-	Namespace string // that of the flags, or of the context
+	Namespace string // of the flags, or of the context
 	Config    *rest.Config
 }
 
 // Connect by the flags.
 func (o *Options) Connect() (Cluster, error) {
-	ctrl.SetLogger(logr.Discard()) // the library's own log is not for people
+	ctrl.SetLogger(logr.Discard()) // the library logs by itself
 	config, err := o.Config.ToRESTConfig()
 	if err != nil {
 		return Cluster{}, fmt.Errorf("find the cluster: %w; set KUBECONFIG or --kubeconfig", err)
@@ -66,7 +66,7 @@ func (c Cluster) Experiment(ctx context.Context, name string) (*v1alpha1.Replica
 	return x, nil
 }
 
-// Document of an experiment: its results. It fails on one that has none, and says why.
+// Document is the results of an experiment. The error says why there are none.
 func (c Cluster) Document(ctx context.Context, name string) (*results.Results, error) {
 	document, err := c.Results(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name})
 	if err != nil || document != nil {
@@ -86,10 +86,10 @@ func complete(x *v1alpha1.ReplicationExperiment) bool {
 	return meta.IsStatusConditionTrue(x.Status.Conditions, v1alpha1.ConditionComplete)
 }
 
-// explained says what to do where a cluster does not know experiments.
+// explained says what to do if replab is not installed.
 func explained(err error) error {
 	if meta.IsNoMatchError(err) {
-		return errors.New("the cluster knows no ReplicationExperiments: install replab first, such as by `helm install replab charts/replab`, and ask `kubectl replab doctor`")
+		return errors.New("replab is not installed: run `helm install replab charts/replab`, then `kubectl replab doctor`")
 	}
 	return err
 }

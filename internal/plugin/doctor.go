@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/rest"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/doctor"
 	"replab.dev/internal/report/table"
 )
@@ -21,8 +24,8 @@ import (
 func doctorCommand(o *Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Tell whether the cluster is fit for experiments",
-		Long: `Tell whether the cluster is fit for experiments: the custom resource, the operator and its version, your permissions in the namespace,
+		Short: "Check whether the cluster is fit for experiments",
+		Long: `Check whether the cluster is fit for experiments: the custom resource, the operator and its version, your permissions in the namespace,
 storage, images, the resources of optional parts, the difference between the clocks, and free CPU. Nothing is changed.
 
 Exit codes: 0 fit, 1 something keeps experiments from running, 3 the cluster could not be reached.`,
@@ -53,7 +56,7 @@ Exit codes: 0 fit, 1 something keeps experiments from running, 3 the cluster cou
 	}
 }
 
-// facts of a cluster. It fails where nobody answers, or what decides cannot be asked.
+// facts of a cluster. It fails if the API server does not answer, or cannot be asked for what decides.
 func (c Cluster) facts(ctx context.Context, version string) (doctor.Facts, error) {
 	f := doctor.Facts{Version: version, Namespace: c.Namespace, Optional: map[string]bool{}, OptionalErr: map[string]error{}, Present: map[string]string{}}
 	if f.ClockAhead, f.ClockWidth, f.ClockErr = c.clock(ctx); f.ClockErr != nil && !errors.Is(f.ClockErr, errNoDate) {
@@ -79,7 +82,7 @@ func (c Cluster) facts(ctx context.Context, version string) (doctor.Facts, error
 	return f, nil
 }
 
-// serves tells whether the API server knows a resource, by its name and group.
+// serves is true if the API server has a resource, by its name and group.
 func (c Cluster) serves(name string) (bool, error) {
 	_, err := c.RESTMapper().ResourcesFor(schema.ParseGroupResource(name).WithVersion(""))
 	if meta.IsNoMatchError(err) {
@@ -88,9 +91,9 @@ func (c Cluster) serves(name string) (bool, error) {
 	return err == nil, err
 }
 
-var errNoDate = errors.New("the API server tells no date")
+var errNoDate = errors.New("the API server's answer has no date")
 
-// clockTimeout is how long the API server may take to tell the time. What does not answer is what doctor is for.
+// clockTimeout is how long the API server may take to answer.
 const clockTimeout = 10 * time.Second
 
 // clock is by how much the API server's is ahead of ours: the header has whole seconds, cut off.
@@ -113,7 +116,7 @@ func (c Cluster) clock(ctx context.Context) (ahead, width time.Duration, err err
 	answer.Body.Close()
 	after := time.Now()
 	if answer.StatusCode == http.StatusUnauthorized {
-		return 0, 0, errors.New("the API server does not know you: log in again")
+		return 0, 0, errors.New("the API server refused your credentials: log in again")
 	}
 	date, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {
@@ -134,4 +137,62 @@ func (c Cluster) storage(ctx context.Context, f *doctor.Facts) {
 			f.DefaultClass = s.Name
 		}
 	}
+}
+
+// needed are rights in a namespace that every command needs.
+var needed = []authorizationv1.ResourceAttributes{
+	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "get"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "list"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "create"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "patch"},
+	{Resource: "configmaps", Verb: "get"},
+}
+
+// useful are rights that some commands or options need.
+var useful = []struct {
+	without string
+	right   authorizationv1.ResourceAttributes
+}{
+	{"--replace", authorizationv1.ResourceAttributes{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "delete"}},
+	{"scripts of k6 in the files of run", authorizationv1.ResourceAttributes{Resource: "configmaps", Verb: "create"}},
+	{"scripts of k6 in the files of run", authorizationv1.ResourceAttributes{Resource: "configmaps", Verb: "patch"}},
+	{"live figures", authorizationv1.ResourceAttributes{Resource: "services", Subresource: "proxy", Verb: "get"}},
+	{"logs", authorizationv1.ResourceAttributes{Resource: "pods", Verb: "list"}},
+	{"logs", authorizationv1.ResourceAttributes{Resource: "pods", Subresource: "log", Verb: "get"}},
+}
+
+// denied notes which rights are missing.
+func (c Cluster) denied(ctx context.Context, f *doctor.Facts) (err error) {
+	if f.Denied, err = c.refused(ctx, needed...); err != nil {
+		return err
+	}
+	for _, u := range useful {
+		refused, err := c.refused(ctx, u.right)
+		if err != nil {
+			return err
+		}
+		for _, right := range refused {
+			f.DeniedUseful = append(f.DeniedUseful, doctor.Denied{Right: right, Without: u.without})
+		}
+	}
+	return nil
+}
+
+func (c Cluster) refused(ctx context.Context, rights ...authorizationv1.ResourceAttributes) (all []string, err error) {
+	for _, n := range rights {
+		n.Namespace = c.Namespace
+		asked := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &n}}
+		answer, err := c.Kube.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, asked, metav1.CreateOptions{})
+		if err != nil {
+			return nil, err
+		}
+		if !answer.Status.Allowed {
+			words := n.Verb + " " + n.Resource
+			if n.Subresource != "" {
+				words += "/" + n.Subresource
+			}
+			all = append(all, words)
+		}
+	}
+	return all, nil
 }

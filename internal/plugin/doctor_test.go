@@ -70,7 +70,7 @@ func TestDoctorBeforeAndAfterAnInstallation(t *testing.T) {
 		}
 	}
 	got = command(t, here, "doctor")
-	for _, want := range []string{"of the plugin's version v1.2.3", "default storage class plugin-standard", "1 of 3 of the operator's catalogue are on no node that tells: they are pulled when an experiment wants them: replab:v1.2.3\n", "4000 millicores"} {
+	for _, want := range []string{"of the plugin's version v1.2.3", "default storage class plugin-standard", "1 of 3 of the operator's catalogue are on none of the listed nodes. They are pulled when an experiment needs them: replab:v1.2.3\n", "4000 millicores"} {
 		if got.code != ExitOK || !strings.Contains(got.out, want) {
 			t.Errorf("after: code %d, no %q in:\n%s%s", got.code, want, got.out, got.err)
 		}
@@ -113,12 +113,12 @@ func TestWhatCannotBeAsked(t *testing.T) {
 		code   int
 		want   string
 	}{
-		{http.StatusUnauthorized, "", ExitNotRun, "error: the API server does not know you: log in again"},
+		{http.StatusUnauthorized, "", ExitNotRun, "error: the API server refused your credentials: log in again"},
 		{http.StatusForbidden, "", ExitNotRun, "error: ask the API server for the custom resource: "},
 		{http.StatusForbidden, "/selfsubjectaccessreviews", ExitNotRun, "error: ask the API server for your permissions: "},
-		{http.StatusForbidden, "/nodes", ExitFailed, "note free CPU could not be looked at: "}, // there is no operator: that is what is unfit
-		{http.StatusForbidden, "/storageclasses", ExitFailed, "note storage could not be looked at: "},
-		{http.StatusForbidden, "/pods", ExitOK, "note operator could not be looked at: "},
+		{http.StatusForbidden, "/nodes", ExitFailed, "note free CPU could not be checked: "}, // there is no operator: that is what is unfit
+		{http.StatusForbidden, "/storageclasses", ExitFailed, "note storage could not be checked: "},
+		{http.StatusForbidden, "/pods", ExitOK, "note operator could not be checked: "},
 	} {
 		config := filepath.Join(t.TempDir(), "none")
 		if err := os.WriteFile(config, nil, 0o600); err != nil {
@@ -168,11 +168,11 @@ func TestTheRolesOfThePage(t *testing.T) {
 		t.Errorf("%s %q: %+v, want exit code %d and %q", user, args, got, code, want)
 	}
 	as("experiments", ExitOK, "you may run, watch, end and read experiments in namespace "+here, "doctor")
-	as("watch-semisync", ExitOK, "Verdict    Passed", "watch", "semisync")
+	as("watch-semisync", ExitOK, "Verdict          Passed", "watch", "semisync")
 	as("watch-semisync", ExitNotRun, "forbidden", "list")
 	as("nobody", ExitFailed, "in namespace "+here+" you may not get replicationexperiments, list replicationexperiments, create replicationexperiments, "+
-		"patch replicationexperiments, get configmaps: a role as", "doctor")
-	as("nobody", ExitFailed, "you may not get services/proxy: without it no live figures", "doctor")
+		"patch replicationexperiments, get configmaps: the role in", "doctor")
+	as("nobody", ExitFailed, "you may not get services/proxy; needed for live figures", "doctor")
 }
 
 func TestOperatorLabelsAreThoseOfThePlan(t *testing.T) {

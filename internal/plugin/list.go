@@ -1,18 +1,23 @@
 package plugin
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/decode"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/topology/registry"
 )
@@ -90,7 +95,7 @@ func (o *Options) printList(flags *genericclioptions.PrintFlags, found *v1alpha1
 	return p.PrintObj(found, o.Out)
 }
 
-// rows of the table, its head first. What was not measured is "-".
+// rows of the table, its head first. The status has the figures as they are shown; "-" is one that was not measured.
 func rows(all []v1alpha1.ReplicationExperiment, namespaces bool, now time.Time) [][]string {
 	head := []string{"NAME", "TOPOLOGY", "ENGINE", "PHASE", "VERDICT"}
 	for _, entry := range columns() {
@@ -118,7 +123,7 @@ func row(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 	s := &x.Status
 	cells := []string{x.Name, string(x.Spec.Topology.Type), orDash(string(registry.Engine(x.Spec.Topology))), orDash(s.Phase), orDash(string(s.Verdict))}
 	for _, entry := range columns() {
-		cells = append(cells, figure.Read(s, entry.Path).Short())
+		cells = append(cells, orDash(s.Columns[entry.Name]))
 	}
 	return append(cells, duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)))
 }
@@ -128,4 +133,27 @@ func orDash(s string) string {
 		return "-"
 	}
 	return s
+}
+
+// experiments of a namespace, or of all. Those that cannot be decoded are named to warn.
+func (c Cluster) experiments(ctx context.Context, namespace string, warn io.Writer) ([]v1alpha1.ReplicationExperiment, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("ReplicationExperimentList"))
+	if err := c.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil, err
+	}
+	return decoded(list.Items, warn), nil
+}
+
+func decoded(items []unstructured.Unstructured, warn io.Writer) []v1alpha1.ReplicationExperiment {
+	all := make([]v1alpha1.ReplicationExperiment, 0, len(items))
+	for i := range items {
+		var x v1alpha1.ReplicationExperiment
+		if err := decode.Experiment(&items[i], &x); err != nil {
+			fmt.Fprintf(warn, "Experiment %s/%s cannot be decoded: %v\n", items[i].GetNamespace(), items[i].GetName(), err)
+			continue
+		}
+		all = append(all, x)
+	}
+	return all
 }

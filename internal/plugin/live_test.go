@@ -55,14 +55,14 @@ func TestWhyTheRecorderTellsNothing(t *testing.T) {
 		want   string
 	}{
 		"no right":          {refused(403, metav1.StatusReasonForbidden, "no"), "you may not get services/proxy in namespace here"},
-		"an older recorder": {http.NotFound, "it is of an older replab than the plugin"},
-		"no Service":        {refused(404, metav1.StatusReasonNotFound, "services not found"), "does not get an answer of the recorder: services not found"},
-		"no endpoint":       {refused(503, metav1.StatusReasonServiceUnavailable, "no endpoints"), "does not get an answer of the recorder: no endpoints"},
-		"no answer":         {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "does not reach the recorder in time: a network policy may be in the way"},
+		"an older recorder": {http.NotFound, "the recorder is older than the plugin"},
+		"no Service":        {refused(404, metav1.StatusReasonNotFound, "services not found"), "the recorder does not answer the API server: services not found"},
+		"no endpoint":       {refused(503, metav1.StatusReasonServiceUnavailable, "no endpoints"), "the recorder does not answer the API server: no endpoints"},
+		"no answer":         {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "did not answer in time: a network policy may block"},
 		"too much": {func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, "[{}", strings.Repeat(",{}", 100_000), "]")
 		}, "document too large"},
-		"another answer": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "cannot be read"},
+		"another answer": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "read the recorder's answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -182,7 +182,7 @@ func TestARecorderThatCannotBeAsked(t *testing.T) {
 	run := begin(t, here, "run", file(t, semisync))
 	operate(t, here, "semisync", v1alpha1.VerdictPassed, run.shows("no live figures"))
 	got := run.ends()
-	if got.code != ExitOK || strings.Count(got.out, "no live figures: the API server does not get an answer of the recorder") != 1 {
+	if got.code != ExitOK || strings.Count(got.out, "no live figures: the recorder does not answer the API server") != 1 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,7 +17,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// operators are looked for in all namespaces; their catalogue is in the configuration that they mount.
+// operators of all namespaces. Their catalogue of images is in the configuration that they mount.
 func (c Cluster) operators(ctx context.Context, f *doctor.Facts) {
 	var pods corev1.PodList
 	if f.OperatorsErr = c.List(ctx, &pods, client.MatchingLabels(operatorLabels)); f.OperatorsErr != nil {
@@ -34,13 +35,13 @@ func (c Cluster) operators(ctx context.Context, f *doctor.Facts) {
 		f.Operators = append(f.Operators, o)
 	}
 	c.versions(ctx, f.Operators, pods.Items)
-	f.ImagesErr = errors.New("there is no operator with a catalogue of them")
+	f.ImagesErr = errors.New("no operator with a catalogue of images was found")
 	everywhere := false
 	var watched []string
 	for _, p := range pods.Items {
 		config, err := c.configured(ctx, p)
 		if err != nil {
-			everywhere = true // for all that is known
+			everywhere = true // as far as is known
 			if f.Images == nil {
 				f.ImagesErr = err
 			}
@@ -54,9 +55,9 @@ func (c Cluster) operators(ctx context.Context, f *doctor.Facts) {
 	}
 }
 
-// versions of operators whose pods do not name theirs: what they have written into the status of an experiment since they run.
+// versions of operators whose pods have no label for it: from the status of an experiment that ended since the operator started.
 func (c Cluster) versions(ctx context.Context, operators []doctor.Operator, pods []corev1.Pod) {
-	if len(operators) != 1 || operators[0].Version != "" { // of several nobody knows which one it was
+	if len(operators) != 1 || operators[0].Version != "" { // a status does not name the operator
 		return
 	}
 	all, err := c.experiments(ctx, "", io.Discard)
@@ -98,4 +99,58 @@ func catalogue(config wire.OperatorConfig) []string {
 	}
 	slices.Sort(images)
 	return slices.DeleteFunc(slices.Compact(images), func(i string) bool { return i == "" })
+}
+
+// nodes that take pods: what is free on them, and which images they have.
+func (c Cluster) nodes(ctx context.Context, f *doctor.Facts) {
+	var nodes corev1.NodeList
+	var pods corev1.PodList
+	if f.NodesErr = errors.Join(c.List(ctx, &nodes), c.List(ctx, &pods)); f.NodesErr != nil {
+		f.ImagesErr = errors.Join(f.ImagesErr, f.NodesErr)
+		return
+	}
+	asked := map[string]int64{}
+	for _, p := range pods.Items {
+		if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		for _, container := range p.Spec.Containers {
+			asked[p.Spec.NodeName] += container.Resources.Requests.Cpu().MilliValue()
+		}
+	}
+	for _, n := range nodes.Items {
+		for _, i := range n.Status.Images {
+			for _, name := range i.Names {
+				present(f.Present, name, n.Name)
+			}
+		}
+		if n.Spec.Unschedulable || !ready(n) {
+			continue
+		}
+		whole := n.Status.Allocatable.Cpu().MilliValue()
+		f.Nodes = append(f.Nodes, doctor.Node{Name: n.Name, FreeCPU: whole - asked[n.Name], Tainted: tainted(n)})
+	}
+}
+
+func ready(n corev1.Node) bool {
+	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// tainted is true if a node takes only pods that tolerate it.
+func tainted(n corev1.Node) bool {
+	return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+	})
+}
+
+// present notes an image under the name that it has in a node's status, and under the shorter ones that mean the same.
+func present(on map[string]string, image, node string) {
+	on[image] = node
+	for _, prefix := range []string{"docker.io/library/", "docker.io/"} {
+		if short, ok := strings.CutPrefix(image, prefix); ok {
+			on[short] = node
+		}
+	}
 }

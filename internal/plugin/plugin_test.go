@@ -149,10 +149,10 @@ func TestAbortEndsARunAndNotOneThatIsOver(t *testing.T) {
 	stored(t, here, "over", ended(v1alpha1.VerdictPassed))
 	running := stored(t, here, "running", v1alpha1.ReplicationExperimentStatus{})
 	stored(t, here, "cleaning", v1alpha1.ReplicationExperimentStatus{Phase: "CleaningUp", Verdict: v1alpha1.VerdictFailed})
-	if got := command(t, here, "abort", "cleaning"); got.code != ExitOK || got.out != "experiment cleaning is over already: Failed\n" {
+	if got := command(t, here, "abort", "cleaning"); got.code != ExitOK || got.out != "experiment cleaning has already ended: Failed\n" {
 		t.Errorf("one that has its verdict: %+v", got)
 	}
-	if got := command(t, here, "abort", "over", "running"); got.code != ExitOK || !strings.Contains(got.out, "over is over already: Passed") || !strings.Contains(got.out, "running is being ended") {
+	if got := command(t, here, "abort", "over", "running"); got.code != ExitOK || !strings.Contains(got.out, "over has already ended: Passed") || !strings.Contains(got.out, "running is being ended") {
 		t.Errorf("%+v", got)
 	}
 	if found(t, running); !running.Spec.Abort {

@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"replab.dev/internal/report/compare"
+	"replab.dev/internal/report/comparison"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/html"
 	"replab.dev/internal/report/markdown"
@@ -20,11 +21,16 @@ import (
 	"replab.dev/internal/results"
 )
 
-// reportFormats write one run.
-var reportFormats = map[string]func(io.Writer, results.Results) error{
-	"html":     html.Write,
-	"markdown": harmless(markdown.Write),
-	"json": func(w io.Writer, r results.Results) error {
+// format of an output, and what writes it.
+type format[T any] struct {
+	name  string
+	write func(io.Writer, T) error
+}
+
+// reportFormats write one run. The first is the default.
+var reportFormats = []format[results.Results]{
+	{"html", html.Write},
+	{"json", func(w io.Writer, r results.Results) error {
 		var b bytes.Buffer
 		e := json.NewEncoder(&b)
 		e.SetIndent("", "  ")
@@ -33,35 +39,27 @@ var reportFormats = map[string]func(io.Writer, results.Results) error{
 		}
 		_, err := io.WriteString(w, table.Escaped(b.String()))
 		return err
-	},
-	"csv": harmless(func(w io.Writer, r results.Results) error {
-		d := figures.Of(r)
-		return figures.WriteCSV(w, d)
-	}),
-	"csv-timeline": harmless(func(w io.Writer, r results.Results) error {
-		d := figures.Of(r)
-		return d.WriteTimelineCSV(w)
-	}),
+	}},
+	{"csv", harmless(func(w io.Writer, r results.Results) error { return figures.WriteCSV(w, figures.Of(r)) })},
+	{"csv-timeline", harmless(func(w io.Writer, r results.Results) error { return figures.Of(r).WriteTimelineCSV(w) })},
+	{"markdown", harmless(markdown.Write)},
 }
 
-var reportNames = []string{"html", "json", "csv", "csv-timeline", "markdown"}
-
-// compareFormats write several runs.
-var compareFormats = map[string]func(io.Writer, *compare.Comparison) error{
-	"text":     harmless(func(w io.Writer, c *compare.Comparison) error { return c.WriteText(w) }),
-	"markdown": harmless(func(w io.Writer, c *compare.Comparison) error { return c.WriteMarkdown(w) }),
-	"html":     html.WriteComparison,
-	"csv": harmless(func(w io.Writer, c *compare.Comparison) error {
+// compareFormats write several runs. The first is the default.
+var compareFormats = []format[*comparison.Comparison]{
+	{"text", harmless(func(w io.Writer, c *comparison.Comparison) error { return c.WriteText(w) })},
+	{"markdown", harmless(func(w io.Writer, c *comparison.Comparison) error { return c.WriteMarkdown(w) })},
+	{"html", html.WriteComparison},
+	{"csv", harmless(func(w io.Writer, c *comparison.Comparison) error {
 		var all []*figures.Document
 		for _, r := range c.Runs {
 			all = append(all, r.Document)
 		}
 		return figures.WriteCSV(w, all...)
-	}),
+	})},
 }
 
-// harmless has the texts of others, which a document may be full of, without what a terminal obeys. JSON keeps it escaped, and a page is not
-// written to a terminal.
+// harmless removes from texts of a document what a terminal obeys. JSON escapes it, and a page is not written to a terminal.
 func harmless[T any](write func(io.Writer, T) error) func(io.Writer, T) error {
 	return func(w io.Writer, of T) error {
 		var b bytes.Buffer
@@ -73,78 +71,65 @@ func harmless[T any](write func(io.Writer, T) error) func(io.Writer, T) error {
 	}
 }
 
-var compareNames = []string{"text", "markdown", "html", "csv"}
-
 func reportCommand(o *Options) *cobra.Command {
-	format, file := "", ""
-	cmd := &cobra.Command{
+	return written(o, &cobra.Command{
 		Use:   "report NAME",
-		Short: "Write what came of an experiment: a page for a browser, or its figures",
-		Long: `Write what came of an experiment, from its results document.
+		Short: "Write a report of an experiment: a page for a browser, or its figures",
+		Long: `Write a report of an experiment from its results document.
 
-html is a page that stands alone and asks for nothing from anywhere. json is the document itself, csv has a line for each figure, csv-timeline
-one for each second, markdown what an issue needs. NAME may also be a file with the document as JSON.`,
+html is a page that stands alone and loads nothing. json is the document itself, csv has a line for each figure, csv-timeline one for each second,
+markdown the text for an issue. NAME may also be a file with the document as JSON.`,
 		Example: `  kubectl replab report semisync --file semisync.html
   kubectl replab report semisync -o csv > semisync.csv`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.completeNames(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			write, ok := reportFormats[format]
-			if !ok {
-				return fmt.Errorf("there is no format %s: use --output %s", format, strings.Join(reportNames, ", "))
-			}
-			all, err := o.documents(cmd.Context(), args)
-			if err != nil {
-				return err
-			}
-			return o.write(format, file, func(w io.Writer) error { return write(w, *all[0]) })
-		},
-	}
-	o.addFormat(cmd, &format, &file, reportNames)
-	return cmd
+	}, reportFormats, func(all []*results.Results) (results.Results, error) { return *all[0], nil })
 }
 
 func compareCommand(o *Options) *cobra.Command {
-	format, file := "", ""
-	cmd := &cobra.Command{
+	return written(o, &cobra.Command{
 		Use:   "compare A B...",
-		Short: "Hold experiments against the first one, where that may be done",
-		Long: `Hold the figures of experiments against those of the first one, as the tables of conclusions do: differences are in percent of the first.
-What may not be compared is shown without a difference, and why is said: another load, data set or machine, a verdict that is Inconclusive.
+		Short: "Compare experiments with the first one",
+		Long: `Compare the figures of experiments with those of the first one. Differences are in percent of the first.
+Runs that are not comparable are shown without differences, with the reason: another load, data set or machine, or the verdict Inconclusive.
 A name may also be a file with a results document as JSON.`,
 		Example:           `  kubectl replab compare single async semisync -o html --file three.html`,
 		Args:              cobra.MinimumNArgs(2),
 		ValidArgsFunction: o.completeNames(0),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			write, ok := compareFormats[format]
-			if !ok {
-				return fmt.Errorf("there is no format %s: use --output %s", format, strings.Join(compareNames, ", "))
-			}
-			all, err := o.documents(cmd.Context(), args)
-			if err != nil {
-				return err
-			}
-			var documents []*figures.Document
-			for _, r := range all {
-				d := figures.Of(*r)
-				documents = append(documents, d)
-			}
-			c, err := compare.Of(documents...)
-			if err != nil {
-				return err
-			}
-			return o.write(format, file, func(w io.Writer) error { return write(w, c) })
-		},
-	}
-	o.addFormat(cmd, &format, &file, compareNames)
-	return cmd
+	}, compareFormats, func(all []*results.Results) (*comparison.Comparison, error) {
+		var documents []*figures.Document
+		for _, r := range all {
+			documents = append(documents, figures.Of(*r))
+		}
+		return comparison.Of(documents...)
+	})
 }
 
-func (o *Options) addFormat(cmd *cobra.Command, format, file *string, names []string) {
-	cmd.Flags().StringVarP(format, "output", "o", names[0], "what to write: "+strings.Join(names, ", "))
-	cmd.Flags().StringVarP(file, "file", "f", "", "the file to write into, instead of the standard output")
-	// It fails for a flag that is not there alone.
-	_ = cmd.RegisterFlagCompletionFunc("output", fixed(names))
+// written is a command whose arguments are documents. It makes something of them and writes that in a format.
+func written[T any](o *Options, cmd *cobra.Command, formats []format[T], made func([]*results.Results) (T, error)) *cobra.Command {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	output := cmd.Flags().StringP("output", "o", names[0], "the format: "+strings.Join(names, ", "))
+	file := cmd.Flags().StringP("file", "f", "", "the file to write into, instead of the standard output")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		i := slices.Index(names, *output)
+		if i < 0 {
+			return fmt.Errorf("there is no format %s: use --output %s", *output, strings.Join(names, ", "))
+		}
+		all, err := o.documents(cmd.Context(), args)
+		if err != nil {
+			return err
+		}
+		of, err := made(all)
+		if err != nil {
+			return err
+		}
+		return o.write(*output, *file, func(w io.Writer) error { return formats[i].write(w, of) })
+	}
+	return cmd
 }
 
 // documents of experiments, or of files that end in .json.
@@ -207,11 +192,4 @@ func (o *Options) write(format, file string, what func(io.Writer) error) error {
 	}
 	fmt.Fprintln(o.ErrOut, "Written to", file)
 	return nil
-}
-
-// fixed completes one of some names.
-func fixed(names []string) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
 }

@@ -1,5 +1,5 @@
-// Package plugin is `kubectl replab`: the commands by which people run experiments, watch them and read what came of them. It shows what
-// the status, the results and the recorder say, and works no figure out itself.
+// Package plugin is `kubectl replab`: the commands that run, watch and report experiments. It shows figures of the status, the results and the
+// recorder, and computes none itself.
 package plugin
 
 import (
@@ -9,15 +9,18 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
 	"replab.dev/internal/report/table"
 )
@@ -30,18 +33,18 @@ type Options struct {
 	genericiooptions.IOStreams
 	Config  *genericclioptions.ConfigFlags
 	Version string
-	// Servers say what each engine makes of an experiment's parameters.
+	// Servers check the parameters of each engine.
 	Servers validation.Servers
 
-	look time.Duration // between two looks at a run; 0: as people want it
+	look time.Duration // between two looks at a run; 0 is the default
 }
 
-// Main carries a command line out, whose first word is the program's name, and returns the exit code.
+// Main carries out a command line and returns the exit code. Its first word is the name of the program.
 func Main(version string, servers validation.Servers, args []string, streams genericiooptions.IOStreams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop)   // a second Ctrl-C ends what does not look at the first, such as the reading of standard input
-	klog.SetLogger(logr.Discard()) // what the library writes of an answer that was broken off is not for people
+	context.AfterFunc(ctx, stop)   // a second Ctrl-C ends what ignores the first, such as reading standard input
+	klog.SetLogger(logr.Discard()) // the library logs answers that broke off
 	if filepath.Base(args[0]) == completer {
 		args = append([]string{args[0], cobra.ShellCompRequestCmd}, args[1:]...)
 	}
@@ -98,4 +101,43 @@ carried out; 130 interrupted: a run that was begun goes on.`,
 		reportCommand(o), compareCommand(o), doctorCommand(o), versionCommand(o),
 	)
 	return root
+}
+
+// Exit codes.
+const (
+	ExitOK          = 0   // done; of run and watch: the experiment has passed
+	ExitFailed      = 1   // a goal was not met; of doctor: the cluster is not fit; of check: an experiment is refused
+	ExitUnknown     = 2   // inconclusive or invalid
+	ExitNotRun      = 3   // could not be carried out, or the operator refused it
+	ExitInterrupted = 130 // ended by SIGINT, as in shells: the run goes on
+)
+
+// exit is an exit code without a message: the command has printed what there is to know.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// exitOf an experiment that is over. An experiment that was not accepted was not run.
+func exitOf(x *v1alpha1.ReplicationExperiment) int {
+	switch {
+	case !meta.IsStatusConditionTrue(x.Status.Conditions, v1alpha1.ConditionAccepted):
+		return ExitNotRun
+	case x.Status.Verdict == v1alpha1.VerdictPassed:
+		return ExitOK
+	case x.Status.Verdict == v1alpha1.VerdictFailed:
+		return ExitFailed
+	}
+	return ExitUnknown
+}
+
+func versionCommand(o *Options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the plugin's version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(o.Out, "kubectl-replab %s %s %s/%s\n", o.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
 }

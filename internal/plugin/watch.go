@@ -2,15 +2,18 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,9 +21,10 @@ import (
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/plugin/screen"
 	"replab.dev/internal/report/table"
+	"replab.dev/internal/wire"
 )
 
-// followLimit is how long a run is followed where nobody says: longer than any may take.
+// followLimit is the default of --timeout: longer than any run may take.
 const followLimit = 30 * 24 * time.Hour
 
 // display is how a run is shown.
@@ -70,7 +74,7 @@ func ending(code int) error {
 	return exit(code)
 }
 
-// follow shows the run with a UID until its verdict, and returns the exit code that this means.
+// follow shows the run with a UID until its verdict, and returns the exit code.
 func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.UID, d display) (int, error) {
 	key := client.ObjectKey{Namespace: c.Namespace, Name: name}
 	w := &watcher{cluster: c, name: key, uid: uid, limit: d.timeout, now: time.Now}
@@ -87,9 +91,9 @@ func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(o.ErrOut, "\nExperiment %s goes on. Come back: kubectl replab watch %s -n %s; end it: kubectl replab abort %s -n %s\n", name, name, c.Namespace, name, c.Namespace)
 		return ExitInterrupted, nil
-	case apierrors.IsNotFound(err) && x != nil && x.Status.Verdict != "": // it removes itself as soon as it is over
+	case apierrors.IsNotFound(err) && x != nil && x.Status.Verdict != "": // its ttl removed it
 	case apierrors.IsNotFound(err):
-		return ExitNotRun, fmt.Errorf("experiment %s was deleted before its verdict was seen: nothing is left of it", name)
+		return ExitNotRun, fmt.Errorf("experiment %s was deleted before its verdict was seen", name)
 	case errors.Is(err, context.DeadlineExceeded) && time.Since(begun) >= d.timeout:
 		return ExitNotRun, fmt.Errorf("experiment %s is still at %s after %s: %s", name, stands(x), d.timeout, back)
 	case err != nil:
@@ -99,15 +103,15 @@ func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.
 	return exitOf(x), nil
 }
 
-// stands tells where a run does, of which maybe nothing was seen.
+// stands is the step of a run, which may not have been seen.
 func stands(x *v1alpha1.ReplicationExperiment) string {
 	if x == nil {
-		return "a place that nobody has seen"
+		return "an unknown step"
 	}
 	return table.Progress(x)
 }
 
-// lines tells of a run line by line.
+// lines prints the events of a run.
 func (o *Options) lines(ctx context.Context, w *watcher) (*v1alpha1.ReplicationExperiment, error) {
 	events := follow.Events{Figures: true}
 	return w.follow(ctx, func(v follow.View) {
@@ -137,15 +141,112 @@ func (o *Options) screen(ctx context.Context, w *watcher) (*v1alpha1.Replication
 		stop()
 	}
 	if err != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("draw in the terminal: %w; --plain tells it in lines", err)
+		return nil, fmt.Errorf("draw in the terminal: %w; --plain prints lines instead", err)
 	}
 	e := <-ended
 	return e.experiment, e.err
 }
 
-// terminal tells whether there is somebody to draw for.
+// terminal is true if input and output are one that can be drawn in.
 func (o *Options) terminal() bool {
 	out, isFile := o.Out.(*os.File)
 	in, inIsFile := o.In.(*os.File)
 	return isFile && inIsFile && term.IsTerminal(out.Fd()) && term.IsTerminal(in.Fd()) && os.Getenv("TERM") != "dumb"
+}
+
+const (
+	// liveEach is how often the recorder is asked, and liveTimeout how long it may take.
+	liveEach    = time.Second
+	liveTimeout = 900 * time.Millisecond
+	// liveAgain is the pause after a question without an answer.
+	liveAgain = 5 * time.Second
+)
+
+// watcher reads the views of a run.
+type watcher struct {
+	cluster Cluster
+	name    client.ObjectKey
+	uid     types.UID
+	limit   time.Duration
+	now     func() time.Time
+
+	live   *wire.RecorderLive
+	silent string
+	due    time.Time
+}
+
+// follow calls see with each view of the run, from the first answer on.
+func (w *watcher) follow(ctx context.Context, see func(follow.View)) (*v1alpha1.ReplicationExperiment, error) {
+	return w.cluster.FollowOne(ctx, w.name, w.uid, w.limit, func(x *v1alpha1.ReplicationExperiment, away error) {
+		switch {
+		case x == nil:
+		case away != nil:
+			see(follow.View{Experiment: x, Age: age(x, w.now()), Live: w.live, Away: away.Error()})
+		default:
+			see(w.view(ctx, x))
+		}
+	})
+}
+
+func age(x *v1alpha1.ReplicationExperiment, now time.Time) time.Duration {
+	return max(now.Sub(x.CreationTimestamp.Time), 0)
+}
+
+// view of an experiment as it was just read.
+func (w *watcher) view(ctx context.Context, x *v1alpha1.ReplicationExperiment) follow.View {
+	now := w.now()
+	if follow.UnderLoad(x) && !now.Before(w.due) {
+		w.ask(ctx, now)
+	}
+	if !follow.UnderLoad(x) {
+		w.live, w.silent = nil, ""
+	}
+	return follow.View{Experiment: x, Age: age(x, now), Live: w.live, Silent: w.silent}
+}
+
+func (w *watcher) ask(ctx context.Context, now time.Time) {
+	limited, cancel := context.WithTimeout(ctx, liveTimeout)
+	defer cancel()
+	live, err := w.cluster.live(limited, w.name)
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		w.silent, w.due = err.Error(), now.Add(liveAgain)
+		return
+	}
+	w.live, w.silent, w.due = live, "", now.Add(liveEach)
+}
+
+// said is the message of the API server's own answer.
+func said(text []byte) string {
+	var status metav1.Status
+	if json.Unmarshal(text, &status) != nil || status.Message == "" {
+		return ""
+	}
+	return ": " + status.Message
+}
+
+// live asks an experiment's recorder through the API server.
+func (c Cluster) live(ctx context.Context, experiment client.ObjectKey) (*wire.RecorderLive, error) {
+	query := map[string]string{wire.RecorderLiveSeconds: strconv.Itoa(wire.RecorderLiveMost)}
+	text, err := c.Kube.CoreV1().Services(experiment.Namespace).
+		ProxyGet("http", experiment.Name+"-recorder", strconv.Itoa(wire.PortRecorderControl), wire.RecorderPathLive, query).DoRaw(ctx)
+	switch {
+	case apierrors.IsForbidden(err):
+		return nil, errors.New("you may not get services/proxy in namespace " + experiment.Namespace)
+	case apierrors.IsNotFound(err) && said(text) == "":
+		return nil, errors.New("the recorder is older than the plugin and has none")
+	case apierrors.IsServiceUnavailable(err), apierrors.IsNotFound(err):
+		return nil, errors.New("the recorder does not answer the API server" + said(text))
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, errors.New("the recorder did not answer in time: a network policy may block the API server")
+	case err != nil:
+		return nil, err
+	}
+	live := &wire.RecorderLive{}
+	if err := json.Unmarshal(text, live); err != nil {
+		return nil, fmt.Errorf("read the recorder's answer: %w", err)
+	}
+	return live, nil
 }

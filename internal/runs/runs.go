@@ -29,6 +29,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/bounded"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/results"
 )
 
@@ -212,4 +213,82 @@ func (c Cluster) Results(ctx context.Context, experiment client.ObjectKey) (*res
 		return nil, err
 	}
 	return results.Read(&m)
+}
+
+// logMost bounds what is fetched of one container, in bytes.
+const logMost = 32 << 20
+
+// Logs are what the containers of an experiment's pods have written, by the names of pod and container; of a container that was started
+// again, what it wrote before has a name of its own. One that has written nothing, or of which nobody knows any more, is not among them.
+func (c Cluster) Logs(ctx context.Context, experiment client.ObjectKey) (map[string][]byte, error) {
+	var pods corev1.PodList
+	err := c.List(ctx, &pods, client.InNamespace(experiment.Namespace), client.MatchingLabels{kube.LabelExperiment: experiment.Name})
+	if err != nil {
+		return nil, fmt.Errorf("list the pods of experiment %s: %w", experiment.Name, err)
+	}
+	logs := map[string][]byte{}
+	for _, pod := range pods.Items {
+		for _, s := range pod.Status.ContainerStatuses {
+			for _, previous := range []bool{false, true} {
+				if previous && s.RestartCount == 0 {
+					continue
+				}
+				most := int64(logMost)
+				text, err := c.Kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{
+					Container: s.Name, Previous: previous, Timestamps: true, LimitBytes: &most,
+				}).DoRaw(ctx)
+				if err != nil || len(text) == 0 {
+					continue // evidence beside the other
+				}
+				name := pod.Name + "-" + s.Name
+				if previous {
+					name += "-before"
+				}
+				logs[name] = text
+			}
+		}
+	}
+	return logs, nil
+}
+
+// Stage is what a closed loop that counts has come to.
+type Stage struct {
+	Name      string  `json:"name"`
+	Users     int64   `json:"users"`
+	PerSecond float64 `json:"perSecond"` // requests that succeeded
+	Failed    float64 `json:"failed"`    // a second
+	P95       float64 `json:"p95"`       // latency in seconds
+	P99       float64 `json:"p99"`
+	Mean      float64 `json:"mean"`
+	OfBound   float64 `json:"ofBound,omitempty"` // throughput against what the distance allows; 0: there is no bound
+}
+
+// Stages are those of a run that count and have users. One in which nothing succeeded is not among them.
+func Stages(r results.Results) []Stage {
+	if r.Recorder == nil {
+		return nil
+	}
+	ofBound := map[string]float64{}
+	if r.Status.Load != nil {
+		for _, s := range r.Status.Load.Stages {
+			if s.Distance != nil {
+				ofBound[s.Name] = float64(s.Distance.OfBoundPermille) / 1000
+			}
+		}
+	}
+	var all []Stage
+	for _, asked := range r.Spec.Load.Stages {
+		for _, s := range r.Recorder.Stages {
+			if s.Name != asked.Name || asked.Discard || asked.Users == 0 || s.Latency == nil || s.DurationMicroseconds == 0 {
+				continue
+			}
+			seconds := float64(s.DurationMicroseconds) / 1e6
+			all = append(all, Stage{
+				Name: s.Name, Users: asked.Users, PerSecond: float64(s.Succeeded) / seconds, Failed: float64(s.Answered-s.Succeeded) / seconds,
+				P95: float64(s.Latency.P95Microseconds) / 1e6, P99: float64(s.Latency.P99Microseconds) / 1e6, Mean: float64(s.Latency.MeanMicroseconds) / 1e6,
+				OfBound: ofBound[s.Name],
+			})
+		}
+	}
+	return all
 }

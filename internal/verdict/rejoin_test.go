@@ -181,7 +181,7 @@ func TestAPartitionThatLeaksAndAHoldThatLastsTooLong(t *testing.T) {
 func TestARejoinByTwoClocksHasBounds(t *testing.T) {
 	s := judged(func(e *evidence.Run) {
 		e.Recorder.Clocks = []wire.Clock{evidencetest.Clock("db-0", -20, 20), evidencetest.Clock("director", 0, 0)}
-		e.State.Absences = []topology.Absence{{Node: "db-0", Clock: "director", LeftAt: evidencetest.At(31_000), BackAt: evidencetest.AtPtr(31_030)}}
+		e.State.Absences = []topology.Absence{{Node: "db-0", Clock: "director", Absence: wire.Absence{LeftAt: evidencetest.At(31_000), BackAt: evidencetest.AtPtr(31_030)}}}
 		e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionKill}}
 		e.Faults[0].InjectedTime = evidencetest.AtPtr(31_000)
 	})

@@ -28,11 +28,11 @@ type Finding struct {
 // Operator is a pod of one.
 type Operator struct {
 	Namespace, Pod, Image string
-	Version               string // empty where nobody knows it
+	Version               string // empty if unknown
 	Ready                 bool
 }
 
-// Facts are what was found out. An Err says why a fact could not be had.
+// Facts of a cluster. An Err says why a fact is missing.
 type Facts struct {
 	Version string // of the plugin
 
@@ -40,21 +40,21 @@ type Facts struct {
 
 	Operators    []Operator
 	OperatorsErr error
-	Watched      []string // the namespaces whose experiments they carry out; empty where that is all, or not known
+	Watched      []string // the namespaces whose experiments they run; empty for all, or if unknown
 
 	Namespace    string
-	Denied       []string // what the person may not do there, though no command does without
+	Denied       []string // missing rights that every command needs
 	DeniedUseful []Denied
 
 	StorageClasses []string
 	DefaultClass   string
 	StorageErr     error
 
-	Images    []string          // that experiments get by default; empty where the operator's configuration could not be read
+	Images    []string          // defaults of experiments; empty if the operator's configuration could not be read
 	Present   map[string]string // of these, on which node
 	ImagesErr error
 
-	Optional    map[string]bool // what else is installed, by its name
+	Optional    map[string]bool // other installed resources, by name
 	OptionalErr map[string]error
 
 	ClockAhead time.Duration // of the API server's clock before ours
@@ -65,20 +65,20 @@ type Facts struct {
 	NodesErr error
 }
 
-// Denied is a right that a person has not, and what cannot be had without it.
+// Denied is a missing right, and what needs it.
 type Denied struct{ Right, Without string }
 
 // Node that takes pods.
 type Node struct {
 	Name    string
-	FreeCPU int64 // millicores that no pod has asked for
-	Tainted bool  // it takes only pods that tolerate it
+	FreeCPU int64 // millicores that no pod requests
+	Tainted bool  // takes only pods that tolerate it
 }
 
 const (
-	// clockMost is by how much clocks may differ: ages are shown by ours, nothing is measured by it.
+	// clockMost is by how much clocks may differ. The plugin shows ages by its own clock and measures nothing by it.
 	clockMost = 5 * time.Second
-	// cpuLeast is what an experiment of three nodes with its instruments asks for, in millicores; cpuMeasured what figures without waiting need.
+	// cpuLeast is what an experiment of three nodes requests, in millicores. With cpuMeasured its figures show no waiting.
 	cpuLeast    = 500
 	cpuMeasured = 2000
 )
@@ -91,13 +91,13 @@ func Check(f Facts) []Finding {
 	return append(all, clock(f), cpu(f))
 }
 
-// Unfit tells whether something keeps experiments from running.
+// Unfit is true if something keeps experiments from running.
 func Unfit(all []Finding) bool {
 	return slices.ContainsFunc(all, func(f Finding) bool { return f.Level == Bad })
 }
 
 func unknown(what string, err error) Finding {
-	return Finding{Note, what, "could not be looked at: " + err.Error()}
+	return Finding{Note, what, "could not be checked: " + err.Error()}
 }
 
 func crd(f Facts) Finding {
@@ -118,21 +118,21 @@ func operator(f Facts) Finding {
 	case len(f.Operators) == 0:
 		return Finding{Bad, what, "no pod of it is in the cluster: install it, or look at its Deployment's events"}
 	case len(ready) == 0:
-		return Finding{Bad, what, fmt.Sprintf("pod %s in namespace %s is not ready: kubectl describe pod and kubectl logs tell why", f.Operators[0].Pod, f.Operators[0].Namespace)}
+		return Finding{Bad, what, fmt.Sprintf("pod %s in namespace %s is not ready: see kubectl describe pod and kubectl logs", f.Operators[0].Pod, f.Operators[0].Namespace)}
 	}
 	if len(f.Watched) > 0 && !slices.Contains(f.Watched, f.Namespace) {
-		return Finding{Bad, what, fmt.Sprintf("it carries out experiments of namespace %s alone, not of %s: name one of these with --namespace, or add yours to the chart's watchNamespaces",
+		return Finding{Bad, what, fmt.Sprintf("it runs experiments of namespace %s only, not of %s: use --namespace, or add yours to the chart's watchNamespaces",
 			strings.Join(f.Watched, ", "), f.Namespace)}
 	}
 	o := ready[0]
 	where := fmt.Sprintf("pod %s in namespace %s, image %s", o.Pod, o.Namespace, o.Image)
 	switch strings.TrimPrefix(o.Version, "v") {
 	case "":
-		return Finding{Note, what, where + "; its version is not known until it has judged an experiment"}
+		return Finding{Note, what, where + "; its version is unknown until it has judged an experiment"}
 	case strings.TrimPrefix(f.Version, "v"): // a chart's has no v
 		return Finding{Fit, what, where + ", of the plugin's version " + f.Version}
 	}
-	return Finding{Note, what, fmt.Sprintf("%s, is version %s, the plugin %s: take both from one release where something looks odd", where, o.Version, f.Version)}
+	return Finding{Note, what, fmt.Sprintf("%s, is version %s, the plugin %s: use both from one release if something looks odd", where, o.Version, f.Version)}
 }
 
 func permissions(f Facts) []Finding {
@@ -142,10 +142,10 @@ func permissions(f Facts) []Finding {
 	}
 	var all []Finding
 	if len(f.Denied) > 0 {
-		all = append(all, Finding{Bad, what, fmt.Sprintf("in namespace %s you may not %s: a role as docs/kubectl-replab.md has it grants that", f.Namespace, strings.Join(f.Denied, ", "))})
+		all = append(all, Finding{Bad, what, fmt.Sprintf("in namespace %s you may not %s: the role in docs/kubectl-replab.md grants that", f.Namespace, strings.Join(f.Denied, ", "))})
 	}
 	for _, d := range f.DeniedUseful {
-		all = append(all, Finding{Note, what, fmt.Sprintf("in namespace %s you may not %s: without it no %s", f.Namespace, d.Right, d.Without)})
+		all = append(all, Finding{Note, what, fmt.Sprintf("in namespace %s you may not %s; needed for %s", f.Namespace, d.Right, d.Without)})
 	}
 	return all
 }
@@ -178,7 +178,7 @@ func images(f Facts) []Finding {
 		return []Finding{{Fit, what, fmt.Sprintf("all %d of the operator's catalogue are on a node", len(f.Images))}}
 	}
 	slices.Sort(missing)
-	return []Finding{{Note, what, fmt.Sprintf("%d of %d of the operator's catalogue are on no node that tells: they are pulled when an experiment wants them: %s",
+	return []Finding{{Note, what, fmt.Sprintf("%d of %d of the operator's catalogue are on none of the listed nodes. They are pulled when an experiment needs them: %s",
 		len(missing), len(f.Images), strings.Join(missing, ", "))}}
 }
 
@@ -190,7 +190,7 @@ func clock(f Facts) Finding {
 	off := f.ClockAhead.Abs()
 	words := fmt.Sprintf("the API server's differs from this machine's by %s, known to %s", off.Round(time.Millisecond), f.ClockWidth.Round(time.Millisecond))
 	if off-f.ClockWidth > clockMost {
-		return Finding{Note, what, words + ": ages that the plugin shows are off by that, figures are not"}
+		return Finding{Note, what, words + ": ages in the plugin are off by that, figures are not"}
 	}
 	return Finding{Fit, what, words}
 }
@@ -209,17 +209,44 @@ func cpu(f Facts) Finding {
 		nodes++
 		free += max(n.FreeCPU, 0)
 	}
-	words := fmt.Sprintf("%d millicores on %d nodes are not asked for", free, nodes)
+	words := fmt.Sprintf("%d millicores on %d nodes are not requested", free, nodes)
 	if tolerated > 0 {
 		words += fmt.Sprintf(", %d on tainted ones", tolerated)
 	}
 	switch {
 	case free < cpuLeast && free+tolerated >= cpuLeast:
-		return Finding{Note, what, words + ": an experiment of three nodes asks for some 500, and waits unless spec.pods tolerates the taints"}
+		return Finding{Note, what, words + ". An experiment of three nodes requests about 500: let spec.pods tolerate the taints, or its pods wait"}
 	case free < cpuLeast:
-		return Finding{Bad, what, words + ": an experiment of three nodes asks for some 500: its pods would wait"}
+		return Finding{Bad, what, words + ". An experiment of three nodes requests about 500: its pods would wait"}
 	case free < cpuMeasured:
-		return Finding{Note, what, words + ": an experiment runs, and what shares the machine shows in its figures"}
+		return Finding{Note, what, words + ". An experiment runs, but other work on the machine shows in its figures"}
 	}
 	return Finding{Fit, what, words}
+}
+
+// Optional parts by the resources that they bring.
+var Optional = map[string]string{
+	"postgresqls.acid.zalan.do":             "patroni.provider ZalandoOperator",
+	"testruns.k6.io":                        "load.runner K6Operator",
+	"servicemonitors.monitoring.coreos.com": "monitors of the Prometheus operator",
+}
+
+func optional(f Facts) (all []Finding) {
+	var names []string
+	for name := range Optional {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		err := f.OptionalErr[name]
+		switch {
+		case err != nil:
+			all = append(all, unknown("optional", fmt.Errorf("%s: %w", name, err)))
+		case f.Optional[name]:
+			all = append(all, Finding{Fit, "optional", Optional[name] + ": " + name + " is there"})
+		default:
+			all = append(all, Finding{Note, "optional", Optional[name] + " is unavailable: the cluster has no " + name})
+		}
+	}
+	return all
 }

@@ -35,7 +35,7 @@ func TestAClusterThatIsFit(t *testing.T) {
 		"ok optional: monitors of the Prometheus operator: servicemonitors.monitoring.coreos.com is there",
 		"ok optional: load.runner K6Operator: testruns.k6.io is there",
 		"ok clock: the API server's differs from this machine's by 2ms, known to 1s",
-		"ok free CPU: 3500 millicores on 1 nodes are not asked for",
+		"ok free CPU: 3500 millicores on 1 nodes are not requested",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || Unfit(Check(fit())) {
 		t.Error("(-want +got):\n" + diff)
@@ -51,28 +51,28 @@ func TestWhatEachCheckFinds(t *testing.T) {
 		text   string
 	}{
 		"no CRD":                {func(f *Facts) { f.CRD = false }, "custom resource", Bad, "helm install"},
-		"another namespace":     {func(f *Facts) { f.Watched = []string{"there"} }, "operator", Bad, "of namespace there alone, not of here"},
+		"another namespace":     {func(f *Facts) { f.Watched = []string{"there"} }, "operator", Bad, "of namespace there only, not of here"},
 		"this namespace":        {func(f *Facts) { f.Watched = []string{"there", "here"} }, "operator", Fit, "version v1"},
 		"a chart's version":     {func(f *Facts) { f.Operators[0].Version = "1" }, "operator", Fit, "of the plugin's version v1"},
 		"no operator":           {func(f *Facts) { f.Operators = nil }, "operator", Bad, "no pod"},
 		"operator not ready":    {func(f *Facts) { f.Operators[0].Ready = false }, "operator", Bad, "is not ready"},
 		"another version":       {func(f *Facts) { f.Operators[0].Version = "v0" }, "operator", Note, "is version v0, the plugin v1"},
-		"no version":            {func(f *Facts) { f.Operators[0].Version = "" }, "operator", Note, "not known"},
+		"no version":            {func(f *Facts) { f.Operators[0].Version = "" }, "operator", Note, "version is unknown"},
 		"not allowed":           {func(f *Facts) { f.Denied = []string{"get configmaps"} }, "permissions", Bad, "you may not get configmaps"},
-		"no live figures":       {func(f *Facts) { f.DeniedUseful = []Denied{{"get services/proxy", "live figures"}} }, "permissions", Note, "you may not get services/proxy: without it no live figures"},
+		"no live figures":       {func(f *Facts) { f.DeniedUseful = []Denied{{"get services/proxy", "live figures"}} }, "permissions", Note, "you may not get services/proxy; needed for live figures"},
 		"no default class":      {func(f *Facts) { f.DefaultClass = "" }, "storage", Note, "className to one of standard"},
 		"no class":              {func(f *Facts) { f.DefaultClass, f.StorageClasses = "", nil }, "storage", Note, "medium to Node"},
-		"image on no node":      {func(f *Facts) { f.Present = nil }, "images", Note, "1 of 1 of the operator's catalogue are on no node"},
+		"image on no node":      {func(f *Facts) { f.Present = nil }, "images", Note, "1 of 1 of the operator's catalogue are on none of the listed nodes"},
 		"optional part missing": {func(f *Facts) { f.Optional["testruns.k6.io"] = false; f.Optional["postgresqls.acid.zalan.do"] = false }, "optional", Note, "has no postgresqls"},
 		"optional part unknown": {func(f *Facts) {
 			f.OptionalErr = map[string]error{"postgresqls.acid.zalan.do": refused}
 			delete(f.Optional, "postgresqls.acid.zalan.do")
-		}, "optional", Note, "could not be looked at: postgresqls.acid.zalan.do: refused"},
-		"clocks differ":       {func(f *Facts) { f.ClockAhead = -7 * time.Second }, "clock", Note, "ages that the plugin shows are off"},
+		}, "optional", Note, "could not be checked: postgresqls.acid.zalan.do: refused"},
+		"clocks differ":       {func(f *Facts) { f.ClockAhead = -7 * time.Second }, "clock", Note, "ages in the plugin are off"},
 		"clocks may be equal": {func(f *Facts) { f.ClockAhead, f.ClockWidth = 7*time.Second, 3*time.Second }, "clock", Fit, "7s"},
 		"hardly any CPU":      {func(f *Facts) { f.Nodes[0].FreeCPU = 499 }, "free CPU", Bad, "would wait"},
 		"little CPU":          {func(f *Facts) { f.Nodes[0].FreeCPU = 500 }, "free CPU", Note, "shows in its figures"},
-		"tainted":             {func(f *Facts) { f.Nodes[0].Tainted = true }, "free CPU", Note, "0 millicores on 0 nodes are not asked for, 3500 on tainted ones"},
+		"tainted":             {func(f *Facts) { f.Nodes[0].Tainted = true }, "free CPU", Note, "0 millicores on 0 nodes are not requested, 3500 on tainted ones"},
 		"tainted beside":      {func(f *Facts) { f.Nodes = append(f.Nodes, Node{FreeCPU: 9000, Tainted: true}) }, "free CPU", Fit, "3500 millicores on 1 nodes"},
 		"overcommitted":       {func(f *Facts) { f.Nodes = append(f.Nodes, Node{FreeCPU: -3000}) }, "free CPU", Fit, "3500 millicores"},
 	} {

@@ -1,14 +1,16 @@
-// Package follow tells how a run goes on: what is to be seen of it at a moment, and the events between two moments, a line each. It is pure.
+// Package follow shows how a run goes on: a view of it at a moment, and the events between two views, a line each. It is pure.
 package follow
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report/table"
 	"replab.dev/internal/wire"
 )
@@ -17,20 +19,20 @@ import (
 type View struct {
 	Experiment *v1alpha1.ReplicationExperiment
 	Age        time.Duration // of the experiment
-	// Live is what the recorder last told, nil before it has.
+	// Live is the recorder's last answer, nil before the first.
 	Live *wire.RecorderLive
-	// Silent says why the recorder could not be asked, empty where it could or need not be.
+	// Silent says why the recorder did not answer; empty if it did, or was not asked.
 	Silent string
-	// Away says why the API server did not answer; the rest is then as it was last.
+	// Away says why the API server did not answer. The other fields are older then.
 	Away string
 }
 
-// UnderLoad tells whether the recorder has something to tell.
+// UnderLoad is when the recorder has live figures.
 func UnderLoad(x *v1alpha1.ReplicationExperiment) bool {
 	return between(x, v1alpha1.ConditionSeeded, v1alpha1.ConditionLoadFinished)
 }
 
-// between tells that a run has one step behind it and another one still to take.
+// between two steps: the first is done, the second is not.
 func between(x *v1alpha1.ReplicationExperiment, behind, ahead string) bool {
 	s := x.Status
 	return s.Verdict == "" && meta.IsStatusConditionTrue(s.Conditions, behind) && !meta.IsStatusConditionTrue(s.Conditions, ahead)
@@ -70,7 +72,7 @@ func (v View) Last() (wire.Second, bool) {
 	return v.Live.Recent[len(v.Live.Recent)-1], true
 }
 
-// Writer is the node that acknowledged the last write, as far as the last minute tells.
+// Writer is the node that acknowledged the last write of the last minute.
 func (v View) Writer() string {
 	if v.Live == nil {
 		return ""
@@ -85,33 +87,51 @@ func (v View) Writer() string {
 
 // Lag of a node.
 type Lag struct {
-	Node string // empty where its name is not known
-	time.Duration
+	Node         string // empty if its name is not known
+	Microseconds int64
 }
 
-// String has the node behind the time.
+// String is the time with the node.
 func (l Lag) String() string {
 	if l.Node == "" {
-		return Span(l.Duration)
+		return l.time()
 	}
-	return Span(l.Duration) + " on " + table.Plain(l.Node)
+	return l.time() + " on " + table.Plain(l.Node)
 }
 
-// Lag is the largest of the nodes in a second, as the status has it: without those of nodes that were primary before. False where none was
-// measured.
+func (l Lag) time() string { return Time(l.Microseconds, false) }
+
+// Time shows microseconds, or a lower bound in them.
+func Time(us int64, bound bool) string {
+	f := figure.Exact("microseconds", us)
+	if bound {
+		f.AtMost = nil
+	}
+	return f.Text()
+}
+
+// Seconds of a time that people wait, as whole seconds.
+func Seconds(d time.Duration) string {
+	s := int64(d.Round(time.Second) / time.Second)
+	if s < 60 {
+		return fmt.Sprintf("%d s", s)
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%d min %d s", s/60, s%60), " 0 s")
+}
+
+// Lag is the largest of the nodes in a second. Like the status it leaves out former primaries. It is false if no lag was measured.
 func (v View) Lag(s wire.Second) (l Lag, ok bool) {
-	most := int64(-1)
+	l.Microseconds = -1
 	for i, us := range s.LagMicroseconds {
 		node := ""
 		if i < len(v.Live.Nodes) {
 			node = v.Live.Nodes[i]
 		}
-		if us > most && !slices.Contains(v.Live.FormerPrimaries, node) {
-			most, l.Node = us, node
+		if us > l.Microseconds && !slices.Contains(v.Live.FormerPrimaries, node) {
+			l = Lag{node, us}
 		}
 	}
-	l.Duration = time.Duration(most) * time.Microsecond
-	return l, most >= 0
+	return l, l.Microseconds >= 0
 }
 
 // lagged is the newest second with a lag: that of the last one comes a moment after it.
@@ -127,16 +147,14 @@ func (v View) lagged() (Lag, bool) {
 // Succeeded are the requests of a second that did, as the rate of a run counts them.
 func Succeeded(s wire.Second) int64 { return s.Requests - s.Failures }
 
-// P99IsBound tells that a second's p99 was that or more.
+// P99IsBound is true if a second's p99 is a lower bound.
 func P99IsBound(s wire.Second) bool { return slices.Contains(s.LowerBounds, v1alpha1.P99) }
 
-// Figures of the last second, a word each; what was not measured is left out.
+// Figures of the last second. What was not measured is left out.
 func (v View) Figures() []string { return v.figures(Lag.String) }
 
-// ShortFigures do without the lag's node.
-func (v View) ShortFigures() []string {
-	return v.figures(func(l Lag) string { return Span(l.Duration) })
-}
+// ShortFigures leave out the node of the lag.
+func (v View) ShortFigures() []string { return v.figures(Lag.time) }
 
 func (v View) figures(word func(Lag) string) []string {
 	s, ok := v.Last()
@@ -145,7 +163,7 @@ func (v View) figures(word func(Lag) string) []string {
 	}
 	words := []string{fmt.Sprintf("%d succeeded/s", Succeeded(s)), fmt.Sprintf("%d failed", s.Failures)}
 	if s.P99Microseconds != nil {
-		words = append(words, "p99 "+Percentile(time.Duration(*s.P99Microseconds)*time.Microsecond, P99IsBound(s)))
+		words = append(words, "p99 "+Time(*s.P99Microseconds, P99IsBound(s)))
 	}
 	if lag, ok := v.lagged(); ok {
 		words = append(words, "lag "+word(lag))

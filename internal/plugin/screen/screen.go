@@ -150,18 +150,18 @@ func sparks(v follow.View, width int) []string {
 		}
 		return *s.P99Microseconds
 	}), width, func(us int64) string {
-		return follow.Percentile(time.Duration(us)*time.Microsecond, slices.ContainsFunc(recent, follow.P99IsBound))
+		return follow.Time(us, slices.ContainsFunc(recent, follow.P99IsBound))
 	}))
-	most := follow.Lag{Duration: -1}
+	most := follow.Lag{Microseconds: -1}
 	lag := series(func(s wire.Second) int64 {
 		l, ok := v.Lag(s)
 		if !ok {
 			return -1
 		}
-		if l.Duration > most.Duration {
+		if l.Microseconds > most.Microseconds {
 			most = l
 		}
-		return l.Microseconds()
+		return l.Microseconds
 	})
 	if slices.Max(lag) >= 0 {
 		lines = append(lines, spark("lag", plain, lag, width, func(int64) string { return most.String() }))
@@ -205,4 +205,42 @@ func faults(x *v1alpha1.ReplicationExperiment) []string {
 		lines = append(lines, "")
 	}
 	return lines
+}
+
+// levels of a sparkline, the lowest first.
+var levels = []rune("▁▂▃▄▅▆▇█")
+
+// absent marks a second without a figure.
+const absent = '·'
+
+// Spark draws values from 0 to the highest of them, the newest last, as many as fit; below 0 is a second without a figure.
+func Spark(values []int64, width int) string {
+	if len(values) > width {
+		values = values[len(values)-width:]
+	}
+	most := int64(0)
+	for _, v := range values {
+		most = max(most, v)
+	}
+	var b strings.Builder
+	for _, v := range values {
+		switch {
+		case v < 0:
+			b.WriteRune(absent)
+		case most == 0:
+			b.WriteRune(levels[0])
+		default:
+			b.WriteRune(levels[int(v*int64(len(levels)-1)/most)])
+		}
+	}
+	return b.String()
+}
+
+// Bar draws how much of a whole is behind.
+func Bar(done, whole int64, width int) string {
+	full := width
+	if whole > 0 && done < whole {
+		full = int(done * int64(width) / whole)
+	}
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
 }

@@ -114,7 +114,7 @@ func TestAVerdictHasItsColour(t *testing.T) {
 func TestTheHighestOfAMinuteIsNoMoreThanIsKnown(t *testing.T) {
 	v := followtest.Run()[6]
 	*v.Live.Recent[22].P99Microseconds = 19_996
-	if got := Draw(v, nil, 100, 40); strings.Count(got, "≥ 19.9 ms") != 2 || strings.Contains(got, "20.0 ms") {
+	if got := Draw(v, nil, 100, 40); strings.Count(got, "≥ 19.99 ms") != 2 || strings.Contains(got, "20.0 ms") {
 		t.Error(got)
 	}
 }

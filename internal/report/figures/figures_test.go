@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -110,7 +111,8 @@ func TestAnAbsentFigureSaysWhy(t *testing.T) {
 		"status.writes.lost":                          "no write was under way",
 		"status.outageMilliseconds":                   "availability probe was off",
 		"status.replication.lag.p99Microseconds":      "lag probe was off",
-		"status.nodes[semisync-db-0].rows":            "reasons and notes say why",
+		"status.nodes[semisync-db-0].rows":            "could not be read",
+		"status.nodes[semisync-db-0].group.deadlocks": "reasons and notes say why",
 		"status.replication.group.forcedAborts":       "Galera",
 		"status.faults[crash].lossWindowMilliseconds": "no write was lost",
 	} {
@@ -272,14 +274,26 @@ func TestALatencyThatTheClosedLoopContradictsSaysSo(t *testing.T) {
 	}
 }
 
-func TestFiguresOfTheRecorderHaveTheirBounds(t *testing.T) {
+// TestCountersOfServersAreThoseOfTheStatus: the recorder's own have no bounds.
+func TestCountersOfServersAreThoseOfTheStatus(t *testing.T) {
 	r := reporttest.SemiSync(t)
-	r.Recorder.Commits.DegradedCommits, r.Recorder.Commits.DegradedCommitsAtMost = 4, 9
 	r.Recorder.Group = &wire.GroupResult{Nodes: []wire.NodeGroup{{Name: "a", ForcedAborts: 2, UncountedMicroseconds: 7}}}
-	d := document(t, r)
-	for path, want := range map[string]string{"recorder.commits.degradedCommits": "4 to 9", "recorder.group.nodes[a].forcedAborts": "≥ 2"} {
-		if got := d.Figure(path).Text(); got != want {
-			t.Errorf("%s is %s, want %s", path, got, want)
+	for _, f := range document(t, r).All() {
+		if strings.HasPrefix(f.Path, "recorder.commits") || strings.HasPrefix(f.Path, "recorder.group") {
+			t.Errorf("%s is listed", f.Path)
 		}
 	}
+}
+
+// TestTheServersOwnLagsStandBesideThoseOfTheProbe of each node.
+func TestTheServersOwnLagsStandBesideThoseOfTheProbe(t *testing.T) {
+	for _, table := range document(t, reporttest.SemiSync(t)).Tables() {
+		if table.Head[0] == "lag of" {
+			if len(table.Rows) != 3 || !slices.Contains(table.Head, "server's own: apply p50") || !slices.Contains(table.Head, "p99") {
+				t.Errorf("%d rows, head %q", len(table.Rows), table.Head)
+			}
+			return
+		}
+	}
+	t.Error("there is no such table")
 }

@@ -166,7 +166,7 @@ func TestChromiumOnATelephoneAndInTheDark(t *testing.T) {
 // TestChromiumShowsAComparison without a word on the console, and all of its figures.
 func TestChromiumShowsAComparison(t *testing.T) {
 	chromium(t)
-	page := comparison(t, reporttest.SemiSync(t), reporttest.SemiSync(t))
+	page := compared(t, reporttest.SemiSync(t), reporttest.SemiSync(t))
 	dom, _ := browse(t, page, "--window-size=500,900", "--dump-dom")
 	if got, want := len(elements(t, dom, "data-figure")), len(elements(t, page, "data-figure")); got != want || got < 30 {
 		t.Errorf("%d figures are shown of %d", got, want)

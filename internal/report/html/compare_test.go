@@ -5,21 +5,21 @@ import (
 	"strings"
 	"testing"
 
-	"replab.dev/internal/report/compare"
+	"replab.dev/internal/report/comparison"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
 	"replab.dev/internal/results"
 )
 
-// comparison is the page of several runs.
-func comparison(t *testing.T, all ...results.Results) string {
+// compared is the page of several runs.
+func compared(t *testing.T, all ...results.Results) string {
 	t.Helper()
 	var documents []*figures.Document
 	for _, r := range all {
 		d := figures.Of(r)
 		documents = append(documents, d)
 	}
-	c, err := compare.Of(documents...)
+	c, err := comparison.Of(documents...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func comparison(t *testing.T, all ...results.Results) string {
 func TestAComparisonIsAPageOfItsOwn(t *testing.T) {
 	one, two := reporttest.SemiSync(t), reporttest.SemiSync(t)
 	one.Experiment, two.Experiment = "one", `two<script>alert(1)</script>`
-	page := comparison(t, one, two)
+	page := compared(t, one, two)
 	sound(t, page)
 	if strings.Contains(page, "<script>alert") || len(elements(t, page, "src")) > 0 {
 		t.Error("the page has markup that a run made")

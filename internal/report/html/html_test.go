@@ -329,20 +329,6 @@ func TestLagsThatAreNothing(t *testing.T) {
 	}
 }
 
-// TestTheNoteOnTheServersOwnLags is of nodes alone.
-func TestTheNoteOnTheServersOwnLags(t *testing.T) {
-	d := figures.Of(reporttest.SemiSync(t))
-	table := lags(d)
-	if len(table.Rows) != 4 || table.Rows[0][0].Words != allNodes || !slices.Contains(table.Head, "server's own: apply p50") {
-		t.Fatalf("the table has %q", table.Head)
-	}
-	for _, note := range table.Notes {
-		if strings.Contains(note, allNodes) {
-			t.Error(note)
-		}
-	}
-}
-
 func TestAnHoursReportIsSmall(t *testing.T) {
 	r := reporttest.Hour(t)
 	page := written(t, r)

@@ -8,12 +8,22 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"replab.dev/internal/figure"
+	"replab.dev/internal/report/chart"
+	"replab.dev/internal/report/comparison"
 	"replab.dev/internal/report/figures"
-	"replab.dev/internal/report/wording"
 	"replab.dev/internal/results"
 )
+
+// Table and Cell of a page are those of any report.
+type (
+	Table = figures.Table
+	Cell  = figures.Cell
+)
+
+var words = figures.Words
 
 //go:embed *.gohtml style.css script.js
 var files embed.FS
@@ -23,7 +33,6 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"style":      func() template.CSS { return template.CSS(text("style.css")) }, //nolint:gosec // our own file
 	"script":     func() template.JS { return template.JS(text("script.js")) },   //nolint:gosec // our own file
 	"scriptHash": func() string { return hashOf(text("script.js")) },
-	"cell":       func(f figure.Figure) Cell { return Cell{Figure: &f} },
 }).ParseFS(files, "*.gohtml"))
 
 func text(name string) string {
@@ -53,26 +62,27 @@ func Write(w io.Writer, r results.Results) error {
 // Page is what the template of a run's report shows.
 type Page struct {
 	*figures.Document
-	Goals    []Goal
 	Tiles    []Tile
 	Sets     Sets
 	Timeline Timeline
-	Latency  []template.HTML // pictures
-	Stages   Table
-	Requests Table // by operation
-	Lag      Table
+	Latency  []template.HTML // charts
 	LagBars  template.HTML
-	Faults   Table
 	Phases   template.HTML
-	Failover Table
-	Gaps     Table
-	Nodes    Table
-	Counters Table
-	Distance []Table
-	Compared Table
 	Seed     Table
 	Settings Settings
 	YAML     string
+
+	tables []Table
+}
+
+// In are the tables of a section.
+func (p *Page) In(section string) (all []Table) {
+	for _, t := range p.tables {
+		if t.Section == section {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 func newPage(d *figures.Document) (*Page, error) {
@@ -80,15 +90,11 @@ func newPage(d *figures.Document) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{
-		Document: d, Goals: goals(d), Tiles: tiles(d), Sets: sets(d), Timeline: timeline,
-		Stages: stages(d), Requests: operations(d), Lag: lags(d), Faults: faults(d), Failover: failover(d), Gaps: gaps(d), Nodes: nodes(d),
-		Counters: counters(d), Distance: distance(d), Compared: compared(d), Seed: seed(d), Settings: newSettings(d),
-	}
-	if p.Latency, err = latencyPictures(d); err != nil {
+	p := &Page{Document: d, Tiles: tiles(d), Sets: sets(d), Timeline: timeline, Seed: seed(d), Settings: newSettings(d), tables: d.Tables()}
+	if p.Latency, err = latencyCharts(d); err != nil {
 		return nil, err
 	}
-	if p.LagBars, err = lagPicture(d); err != nil {
+	if p.LagBars, err = lagChart(d); err != nil {
 		return nil, err
 	}
 	if p.Phases, err = phases(d); err != nil {
@@ -96,19 +102,6 @@ func newPage(d *figures.Document) (*Page, error) {
 	}
 	p.YAML, err = Repeat(d.Results)
 	return p, err
-}
-
-// Goal is one with what was measured.
-type Goal struct {
-	Metric, Limit, Met string
-	Measured           figure.Figure
-}
-
-func goals(d *figures.Document) (all []Goal) {
-	for _, g := range d.Status.Goals {
-		all = append(all, Goal{string(g.Metric), g.Limit, wording.Met(g.Met), d.Goal(g.Metric)})
-	}
-	return all
 }
 
 // Tile is one of the figures that stand first.
@@ -143,4 +136,37 @@ func sets(d *figures.Document) Sets {
 		s.Kept = figure.Grouped(*s.Acknowledged.Value - *s.Lost.Value)
 	}
 	return s
+}
+
+// Comparison is what the template of a comparison shows.
+type Comparison struct {
+	*comparison.Comparison
+	Title    string
+	Keys     []Key
+	Pictures []template.HTML
+}
+
+// WriteComparison writes the report on several runs.
+func WriteComparison(w io.Writer, c *comparison.Comparison) error {
+	var names []string
+	for _, r := range c.Runs {
+		names = append(names, r.Name)
+	}
+	page := Comparison{Comparison: c, Title: strings.Join(names, " and "), Keys: (&Page{}).PercentileKeys()}
+	latency := chart.Rows{Key: "latency", Title: "Latency of the load", Unit: "µs", Log: true}
+	lag := chart.Rows{Key: "lag", Title: "Replication lag", Unit: "µs", Log: true}
+	for _, r := range c.Runs {
+		latency.Rows = append(latency.Rows, chart.Row{Name: r.Name, Points: points(r.Document, "status.load", latencyPercentiles)})
+		lag.Rows = append(lag.Rows, chart.Row{Name: r.Name, Points: points(r.Document, "status.replication.lag", lagPercentiles)})
+	}
+	for _, p := range []chart.Rows{latency, lag} {
+		svg, err := p.SVG()
+		if err != nil {
+			return err
+		}
+		if svg != "" {
+			page.Pictures = append(page.Pictures, svg)
+		}
+	}
+	return templates.ExecuteTemplate(w, "compare.gohtml", page)
 }

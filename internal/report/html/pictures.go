@@ -17,10 +17,10 @@ type percentile struct {
 }
 
 var latencyPercentiles = []percentile{
-	{"p50", "latency.p50Microseconds", 2}, {"p95", "latency.p95Microseconds", 6}, {"p99", "latency.p99Microseconds", 3}, {"longest", "latency.maxMicroseconds", 5},
+	{"p50", "latency.p50Microseconds", 2}, {"p95", "latency.p95Microseconds", 6}, {"p99", "latency.p99Microseconds", 3}, {"maximum", "latency.maxMicroseconds", 5},
 }
 
-var lagPercentiles = []percentile{{"p50", "p50Microseconds", 2}, {"p99", "p99Microseconds", 3}, {"longest", "maxMicroseconds", 5}}
+var lagPercentiles = []percentile{{"p50", "p50Microseconds", 2}, {"p99", "p99Microseconds", 3}, {"maximum", "maxMicroseconds", 5}}
 
 // PercentileKeys name the points of the pictures of distributions.
 func (p *Page) PercentileKeys() (all []Key) {
@@ -39,8 +39,8 @@ func points(d *figures.Document, path string, all []percentile) (found []chart.P
 	return found
 }
 
-// latencyPictures are those of the stages, and of the operations in them.
-func latencyPictures(d *figures.Document) ([]template.HTML, error) {
+// latencyCharts are those of the stages, and of the operations in them.
+func latencyCharts(d *figures.Document) ([]template.HTML, error) {
 	stages := chart.Rows{Key: "stages", Title: "Latency of each stage", Unit: "µs", Log: true}
 	operations := chart.Rows{Key: "operations", Title: "Latency of each operation, in the stages that count", Unit: "µs", Log: true}
 	if d.Status.Load != nil {
@@ -70,7 +70,7 @@ func latencyPictures(d *figures.Document) ([]template.HTML, error) {
 	return all, nil
 }
 
-func lagPicture(d *figures.Document) (template.HTML, error) {
+func lagChart(d *figures.Document) (template.HTML, error) {
 	c := chart.Rows{Key: "lags", Title: "Replication lag of each node", Unit: "µs", Log: true}
 	for _, n := range d.Status.Nodes {
 		if n.Lag != nil {
@@ -80,17 +80,19 @@ func lagPicture(d *figures.Document) (template.HTML, error) {
 	return c.SVG()
 }
 
+var failoverPhases = []Key{{"detection", 3}, {"promotion", 6}, {"routing", 4}}
+
 // phases of the failover, one behind the other, and the outage that they are parts of.
 func phases(d *figures.Document) (template.HTML, error) {
 	var parts []chart.Part
 	from := 0.0
-	for i, p := range failoverPhases {
-		f := d.Figure(p.field)
+	for _, p := range failoverPhases {
+		f := d.Figure("status.failover." + p.Name + "Milliseconds")
 		if f.Value == nil { // where the next one begins is not known either
 			return "", nil
 		}
 		to := from + float64(*f.Value)
-		parts, from = append(parts, chart.Part{Name: p.title + " " + f.Text(), Colour: []int{3, 6, 4}[i], From: from, To: to}), to
+		parts, from = append(parts, chart.Part{Name: p.Name + " " + f.Text(), Colour: p.Colour, From: from, To: to}), to
 	}
 	outage := d.Figure("status.failover.outageMilliseconds")
 	if outage.Value == nil {
@@ -102,7 +104,7 @@ func phases(d *figures.Document) (template.HTML, error) {
 
 // PhaseKeys name the parts of the picture of phases.
 func (p *Page) PhaseKeys() []Key {
-	return []Key{{"outage", failureColour}, {"detection", 3}, {"promotion", 6}, {"routing", 4}}
+	return append([]Key{{"outage", failureColour}}, failoverPhases...)
 }
 
 // DurabilityWords say what a crash may take of acknowledged commits.
@@ -118,7 +120,7 @@ func (p *Page) LostSpans() (all []string) {
 		return nil
 	}
 	for _, s := range p.Audit.Writes.LostSpans {
-		all = append(all, figure.Grouped(s.Writes)+" lost writes were acknowledged between "+after(p.Document, s.From.Time)+" and "+after(p.Document, s.To.Time)+" of the load, by the recorder's clock")
+		all = append(all, figure.Grouped(s.Writes)+" lost writes were acknowledged between "+p.After(s.From.Time)+" and "+p.After(s.To.Time)+" of the load, by the recorder's clock")
 	}
 	return slices.Clip(all)
 }

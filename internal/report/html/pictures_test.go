@@ -42,7 +42,7 @@ func TestChromiumTakesPictures(t *testing.T) {
 	all := pictured(t, os.Getenv("REPLAB_RESULTS"))
 	name, page := "report", written(t, all[0])
 	if len(all) > 1 {
-		name, page = "comparison", comparison(t, all...)
+		name, page = "comparison", compared(t, all...)
 	}
 	take := func(suffix, page string, args ...string) {
 		browse(t, page, append(args, "--screenshot="+filepath.Join(folder, name+suffix+".png"))...)

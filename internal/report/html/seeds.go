@@ -26,7 +26,7 @@ func seed(d *figures.Document) Table {
 // seed001 has a line for each number of connections, which are the users of a stage.
 func seed001(d *figures.Document, p seeds.Part) Table {
 	t := Table{Title: "Seed 001, " + p.Title, Head: []string{
-		"connections", "the document: transactions a second", "latency p95", "mean", "this run: succeeded a second", "latency p95", "mean", "of the bound",
+		"connections", "the document: transactions a second", "latency p95", "mean", "this run: successful requests/s", "latency p95", "mean", "of the bound",
 	}}
 	for _, f := range p.Seed {
 		row := []Cell{words(strconv.FormatInt(f.Connections, 10)), words(fmt.Sprint(f.PerSecond)), words(fmt.Sprintf("%.4f s", f.P95)), words(fmt.Sprintf("%.4f s", f.Mean))}

@@ -21,9 +21,9 @@ func TestMarkdownOfARun(t *testing.T) {
 	}
 	got := b.String()
 	for _, want := range []string{
-		"# semisync: Passed\n\n- All 2 goals were met.\n", "- one | two # &lt;b>three\n", "| outageMilliseconds | max 15000 | 1.6 s | met |\n", "| `status.load.latency.p99Microseconds` | ≥ 16.17 ms | the recorder",
-		"| crash | a\\|b | Released | 1.6 s | not measured | not measured |\n", "| semisync-db-0 | Isolated | 10,602 | 701 | 1 | 5.23 ms |\n", "`````yaml\napiVersion: replab.dev/v1alpha1\n", "\n`````\n", `- \!\[x](y) by @` + "\u200bthem\n",
-		"| `status.load.staleReads` | not measured | ",
+		"# semisync: Passed\n\n- All 2 goals were met.\n", "- one | two # &lt;b>three\n", "| outageMilliseconds | max 15000 | 1.6 s | met |\n", "| p99 | status.load.latency.p99Microseconds | ≥ 16.17 ms | the recorder",
+		"| a\\|b | +20.000 s | +20.012 s | Released: the server's process is gone |  | 1.6 s |\n", "| semisync-db-0 | Isolated | 10,602 | 701 | 1 | ", "`````yaml\napiVersion: replab.dev/v1alpha1\n", "\n`````\n", `- \!\[x](y) by @` + "\u200bthem\n",
+		"| stale reads | status.load.staleReads | not measured | ",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

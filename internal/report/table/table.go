@@ -3,14 +3,15 @@ package table
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/figures"
-	"replab.dev/internal/report/wording"
 	"replab.dev/internal/results"
 )
 
@@ -31,173 +32,117 @@ func Progress(x *v1alpha1.ReplicationExperiment) string {
 func Result(x *v1alpha1.ReplicationExperiment) string {
 	b := &strings.Builder{}
 	s := x.Status
-	d := figures.Of(results.Results{Experiment: x.Name, Namespace: x.Namespace, Spec: x.Spec, Status: s})
-	row(b, "Verdict", string(s.Verdict))
-	for _, g := range s.Goals {
-		row(b, "Goal", fmt.Sprintf("%s %s: %s", g.Metric, g.Limit, outcome(g)), goalMeasured(d, g))
-	}
-	if s.Load != nil {
-		row(b, "Load", fmt.Sprintf("%d requests, %d failed", s.Load.Requests, s.Load.Failures), throughput(d))
-		percentiles(b, d, "Latency", "status.load.latency.", "p50", "p95", "p99", "max")
-	}
-	if w := s.Writes; w != nil {
-		row(b, "Writes", fmt.Sprintf("%d sent: %d acknowledged, %d rejected%s, %d indeterminate", w.Sent, w.Acknowledged, w.Rejected, ofConflicts(w), w.Indeterminate))
-		row(b, "", optional("%d present", w.Present), known(d, "", "status.writes.lost", " lost"), optional("%d recovered", w.Recovered), optional("%d vanished", w.Vanished))
-	}
-	if s.Replication != nil {
-		replication(b, d, s.Replication)
-	}
-	distance(b, s)
-	for _, f := range s.Faults {
-		row(b, "Fault", fmt.Sprintf("%s on %s, confirmed: %s", f.Name, f.Pod, f.Confirmed),
-			known(d, "outage ", "status.faults["+f.Name+"].outageMilliseconds", ""), optional("loss window %d ms", f.LossWindowMilliseconds), optional("back in place after %d ms", f.RejoinMilliseconds)+resync(f.Resync))
-	}
-	if s.OutageMilliseconds != nil {
-		row(b, "Outage", known(d, "", "status.outageMilliseconds", ""))
-	}
-	if f := s.Failover; f != nil && f.OutageMilliseconds != nil {
-		row(b, "Failover", fmt.Sprintf("from %s to %s", f.OldPrimary, f.NewPrimary), known(d, "", "status.failover.outageMilliseconds", ""))
-	}
-	for _, n := range s.Nodes {
-		row(b, "Node", n.Name+" "+string(n.Role), optional("%d rows", n.Rows), optional("%d missing", n.Missing), optional("%d ghost writes", n.GhostWrites))
+	Row(b, "Verdict", string(s.Verdict))
+	for _, t := range figures.Of(results.Results{Experiment: x.Name, Namespace: x.Namespace, Spec: x.Spec, Status: s}).Tables() {
+		if !t.Detail {
+			lines(b, t)
+		}
 	}
 	for _, reason := range s.Reasons {
-		row(b, "Reason", reason)
+		Row(b, "Reason", reason)
 	}
 	for _, note := range s.Notes {
-		row(b, "Note", note)
+		Row(b, "Note", note)
 	}
 	if s.Results != "" {
-		row(b, "Results", "ConfigMap "+s.Results)
+		Row(b, "Results", "ConfigMap "+s.Results)
 	}
 	return b.String()
 }
 
-func replication(b *strings.Builder, d *figures.Document, r *v1alpha1.ReplicationStatus) {
-	if l := r.Lag; l != nil {
-		row(b, "Lag", fmt.Sprintf("%d samples", l.Samples))
-		percentiles(b, d, "", "status.replication.lag.", "p50", "p99", "max")
-	}
-	if r.Group != nil {
-		group(b, d)
-	}
-	if r.DegradedCommits != nil {
-		name := "Semi-sync"
-		if r.DegradedMilliseconds != nil {
-			name = "Standbys"
+// lines of a table: one for all figures of the run, else one for each row.
+func lines(b *strings.Builder, t figures.Table) {
+	if slices.Equal(t.Head, figures.FigureHead) {
+		var all []string
+		for _, r := range t.Rows {
+			all = append(all, known(r[0].Words, r[2]))
 		}
-		row(b, name, known(d, "", "status.replication.degradedCommits", " commits went on without a replica's acknowledgement"),
-			known(d, "none was waited for during ", "status.replication.degradedMilliseconds", ""))
-	}
-}
-
-// resync is how a node caught up with the others.
-func resync(r *v1alpha1.ResyncStatus) string {
-	if r == nil {
-		return ""
-	}
-	return fmt.Sprintf(" by %s", r.Method) + optional(", its data took %d ms", r.DurationMilliseconds) + optional(", %d bytes", r.ReceivedBytes) +
-		optional(", its pod received %d bytes meanwhile", r.NetworkReceivedBytes)
-}
-
-// ofConflicts says how many of the rejected writes were in conflict, where some were.
-func ofConflicts(w *v1alpha1.WritesStatus) string {
-	if w.Conflicting == nil || *w.Conflicting == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d for conflicts)", *w.Conflicting)
-}
-
-// group shows what the servers of a group counted.
-func group(b *strings.Builder, d *figures.Document) {
-	at := "status.replication.group."
-	row(b, "Group", known(d, "", at+"certificationFailures", " certification failures"), known(d, "", at+"forcedAborts", " forced aborts"), known(d, "", at+"deadlocks", " deadlocks"),
-		known(d, "flow control ", at+"flowControlPausedPermille", " of the time"), known(d, "longest receive queue ", at+"receiveQueueMax", ""))
-}
-
-// percentiles of a distribution.
-func percentiles(b *strings.Builder, d *figures.Document, title, at string, names ...string) {
-	var all []string
-	for _, name := range names {
-		all = append(all, known(d, name+" ", at+name+"Microseconds", ""))
-	}
-	row(b, title, all...)
-}
-
-// baseWords say whose the latency without distance is.
-var baseWords = map[v1alpha1.DistanceBase]string{
-	v1alpha1.BaseFromStage: "a stage without distance", v1alpha1.BaseFromBaseline: "the baseline", v1alpha1.BaseFromReads: "the reads, which take less than writes",
-}
-
-// distance shows the round trips, and what each stage made of them.
-func distance(b *strings.Builder, s v1alpha1.ReplicationExperimentStatus) {
-	if s.Distance == nil {
+		Row(b, t.Title, append(all, t.Notes...)...)
 		return
 	}
-	p50 := func(when string, f *v1alpha1.RoundTripFigures) string {
-		if f == nil {
-			return ""
+	for _, r := range t.Rows {
+		all := make([]string, 0, len(r))
+		for i, c := range r[1:] {
+			all = append(all, known(t.Head[i+1], c))
 		}
-		return fmt.Sprintf("%d µs %s the load", f.P50Microseconds, when)
-	}
-	for _, r := range s.Distance.RoundTrips {
-		row(b, "Round trip", fmt.Sprintf("%s to %s: %d µs asked for", r.From, r.To, r.RequestedMicroseconds), p50("before", r.Before), p50("without distance", r.WithoutDistance), p50("after", r.After))
-	}
-	if s.Load == nil {
-		return
-	}
-	for _, stage := range s.Load.Stages {
-		if d := stage.Distance; d != nil {
-			row(b, "Bound", fmt.Sprintf("stage %s: %d.%03d of what the distance allows", stage.Name, d.OfBoundPermille/1000, d.OfBoundPermille%1000),
-				fmt.Sprintf("%d µs without it, by %s", d.BaseMicroseconds, baseWords[d.BaseFrom]))
-		}
+		all = slices.DeleteFunc(all, func(part string) bool { return part == "" })
+		Row(b, strings.ToUpper(t.Head[0][:1])+t.Head[0][1:], r[0].Words+": "+strings.Join(all, ", "))
 	}
 }
 
-func outcome(g v1alpha1.GoalStatus) string {
-	if g.Met == metav1.ConditionUnknown && g.Measured == nil {
-		return "not measured"
-	}
-	return wording.Met(g.Met) // unknown of a lower bound
-}
-
-// optional formats a figure that may be absent.
-func optional(format string, value *int64) string {
-	if value == nil {
+// known is a cell with its title; "" of one without words or figure.
+func known(title string, c figures.Cell) string {
+	if c.Words == "" && (c.Figure == nil || c.Figure.Value == nil) {
 		return ""
 	}
-	return fmt.Sprintf(format, *value)
+	return title + " " + c.Text()
 }
 
-// throughput with its bounds.
-func throughput(d *figures.Document) string {
-	f := d.Figure("status.load.requestsPerSecondMilli")
-	if f.Value == nil {
-		return ""
-	}
-	return f.Text() + " succeeded"
-}
-
-func goalMeasured(d *figures.Document, g v1alpha1.GoalStatus) string {
-	if f := d.Goal(g.Metric); g.Measured != nil && f.Value != nil {
-		return "measured " + f.Text()
-	}
-	return ""
-}
-
-// known is a figure as it is known; "" of one that is absent.
-func known(d *figures.Document, before, path, after string) string {
-	f := d.Figure(path)
-	if f.Value == nil {
-		return ""
-	}
-	return before + f.Text() + after
-}
-
-// row adds a line of what there is; without anything, none.
-func row(b *strings.Builder, name string, parts ...string) {
+// Row writes a line of the parts that are not empty; without any, none.
+func Row(w io.Writer, name string, parts ...string) {
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	if len(parts) > 0 {
-		fmt.Fprintf(b, "%-10s %s\n", name, Plain(strings.Join(parts, ", ")))
+		fmt.Fprintf(w, "%-15s  %s\n", name, Plain(strings.Join(parts, ", ")))
 	}
 }
+
+// Step is a milestone that a run has reached, with how long that took from the one before.
+type Step struct {
+	Name    string
+	Seconds int64
+}
+
+// milestones in their order.
+var milestones = append(slices.Clone(v1alpha1.Steps), v1alpha1.ConditionComplete)
+
+// Steps lists the milestones that a run has reached, the first one counted from its creation. A condition's time is to the second, so
+// each may be wrong by one; their sum is not.
+func Steps(x *v1alpha1.ReplicationExperiment) []Step {
+	var found []Step
+	before := x.CreationTimestamp.Time
+	for _, name := range milestones {
+		i := slices.IndexFunc(x.Status.Conditions, func(c metav1.Condition) bool {
+			return c.Type == name && c.Status == metav1.ConditionTrue
+		})
+		if i < 0 {
+			continue
+		}
+		at := x.Status.Conditions[i].LastTransitionTime.Time
+		if at.Before(before) { // two that are reached side by side
+			at = before
+		}
+		found = append(found, Step{name, int64(at.Sub(before).Seconds())})
+		before = at
+	}
+	return found
+}
+
+// Plain is a text of others in one line: what would move a terminal's cursor, change what it shows or turn its order round is a blank.
+func Plain(text string) string { return blank(text, "") }
+
+// Harmless is a text of others with its lines and tabs, which a terminal shows and does not obey.
+func Harmless(text string) string { return blank(text, "\n\t") }
+
+// Escaped is JSON with the same content, in which what a terminal obeys is escaped: the encoder leaves in a part of it.
+func Escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if obeyed(r) && r != '\n' {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func blank(text, keep string) string {
+	return strings.Map(func(r rune) rune {
+		if obeyed(r) && !strings.ContainsRune(keep, r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+func obeyed(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }

@@ -83,13 +83,15 @@ func fault(spec v1alpha1.ReplicationExperimentSpec, name string) *v1alpha1.Fault
 	return nil
 }
 
-// Met tells whether a goal was: "met", "not met", or "unknown".
-func Met(s metav1.ConditionStatus) string {
-	switch s {
-	case metav1.ConditionTrue:
+// Met says what came of a goal: "met", "not met", "not measured", or "unknown" of one that the bounds of its figure leave open.
+func Met(g v1alpha1.GoalStatus) string {
+	switch {
+	case g.Met == metav1.ConditionTrue:
 		return "met"
-	case metav1.ConditionFalse:
+	case g.Met == metav1.ConditionFalse:
 		return "not met"
+	case g.Measured == nil:
+		return "not measured"
 	}
 	return "unknown"
 }

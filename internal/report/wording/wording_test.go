@@ -44,9 +44,11 @@ func TestWhatWasAskedFor(t *testing.T) {
 			t.Errorf("fault %s is %q, %q, want %q", name, got, held, want)
 		}
 	}
-	for s, want := range map[metav1.ConditionStatus]string{metav1.ConditionTrue: "met", metav1.ConditionFalse: "not met", metav1.ConditionUnknown: "unknown"} {
-		if got := wording.Met(s); got != want {
-			t.Errorf("%s is %q, want %q", s, got, want)
+	for want, g := range map[string]v1alpha1.GoalStatus{
+		"met": {Met: metav1.ConditionTrue}, "not met": {Met: metav1.ConditionFalse}, "unknown": {Met: metav1.ConditionUnknown, Measured: new(int64)}, "not measured": {Met: metav1.ConditionUnknown},
+	} {
+		if got := wording.Met(g); got != want {
+			t.Errorf("%+v is %q, want %q", g, got, want)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func planned(v follow.View, s v1alpha1.FaultState, evidence string) follow.View 
 }
 
 func silent(v follow.View) follow.View {
-	v.Silent = "the API server does not get an answer of the recorder"
+	v.Silent = "the recorder does not answer the API server"
 	return v
 }
 

@@ -1,6 +1,8 @@
 // Package seeds has the tables of the seed documents, which experiments of this repository reproduce. It is pure.
 package seeds
 
+import ()
+
 // Figure is a line of seed 001's tables; of a run, one of its stages.
 type Figure struct {
 	Connections int64
@@ -47,4 +49,18 @@ var Seed001 = []Part{
 		{256, 386.39, 17.55, 1.1541, 0.6618},
 		{320, 368.29, 22.25, 1.5761, 0.8676},
 	}},
+}
+
+// Conclusion is a line of seed 004's last table, as it stands there with its own differences, and the experiment that reproduces it.
+type Conclusion struct {
+	Title, Experiment                     string
+	PerSecond, P99, Requests, Errors, Lag string
+}
+
+// Seed004 are the lines of the document, in its order. It gives no unit of the latency.
+var Seed004 = []Conclusion{
+	{"Single Instance", "seed-004-single", "24", "11", "5721", "11", "-"},
+	{"Async 1 Master - 2 Slaves", "seed-004-async", "11 (-55%)", "11 (+0%)", "2553 (-56%)", "4 (-74%)", "300 - 400 ms"},
+	{"Quorum 1 Master - 2 Slaves", "seed-004-quorum", "26 (+136%)", "11 (+0%)", "7264 (+27%)", "1 (-90%)", "150 - 200 ms (-50%)"},
+	{"Promote 1 Master - 1 Slave", "seed-004-promote", "16 (-33%)", "11 (+0%)", "3932 (-32%)", "11 (+0%)", "0 ms (-100%)"},
 }

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/duration"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/table"
@@ -39,7 +41,7 @@ func describeCommand(o *Options) *cobra.Command {
 
 func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(out, "%-10s %s\n", name, table.Plain(fmt.Sprintf(format, args...)))
+		table.Row(out, name, fmt.Sprintf(format, args...))
 	}
 	t := x.Spec.Topology
 	row("Name", "%s in namespace %s, %s old", x.Name, x.Namespace, duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)))
@@ -81,4 +83,36 @@ func goal(g v1alpha1.Goal) string {
 		bounds = append(bounds, fmt.Sprintf("at least %d", *g.Min))
 	}
 	return fmt.Sprintf("%s %s", g.Metric, strings.Join(bounds, ", "))
+}
+
+func abortCommand(o *Options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "abort NAME...",
+		Short: "End experiments now: Inconclusive, with what was measured, and cleaned up",
+		Example: `  # end the run and see it cleaned up
+  kubectl replab abort semisync && kubectl replab watch semisync`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: o.completeNames(0),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			c, err := o.Connect()
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				x, err := c.Experiment(cmd.Context(), name)
+				if err != nil {
+					return err
+				}
+				if x.Status.Verdict != "" { // only cleaning up is left
+					fmt.Fprintf(o.Out, "experiment %s has already ended: %s\n", name, x.Status.Verdict)
+					continue
+				}
+				if err := c.Patch(cmd.Context(), x, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"abort":true}}`))); err != nil {
+					return fmt.Errorf("abort experiment %s: %w", name, err)
+				}
+				fmt.Fprintf(o.Out, "experiment %s is being ended: it will be Inconclusive. `kubectl replab watch %s` shows when its objects are removed\n", name, name)
+			}
+			return nil
+		},
+	}
 }
