@@ -73,6 +73,8 @@ var apartFromTimes = cmp.Options{
 	cmp.Comparer(func(a, b *metav1.Time) bool { return (a == nil) == (b == nil) }),
 	cmp.Comparer(func(a, b *metav1.MicroTime) bool { return (a == nil) == (b == nil) }),
 	cmpopts.IgnoreTypes(metav1.Time{}, metav1.MicroTime{}),
+	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".UndelayedMilliseconds" },
+		cmp.Comparer(func(a, b int64) bool { return (a == 0) == (b == 0) })),
 	cmpopts.EquateEmpty(),
 }
 

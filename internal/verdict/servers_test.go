@@ -9,6 +9,7 @@ import (
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
+	"replab.dev/internal/wire"
 )
 
 // serverEnded has the server of a node end, and begin again, in milliseconds of the load.
@@ -42,7 +43,7 @@ func TestAServerThatEndsWithoutAFaultIsInconclusive(t *testing.T) {
 	none := func(e *evidence.Run) { e.Faults, e.Spec.Faults = nil, nil }
 	away := func(node string, left int64) func(*evidence.Run) {
 		return func(e *evidence.Run) {
-			e.State.Absences = append(e.State.Absences, topology.Absence{Node: node, Clock: "director", LeftAt: evidencetest.At(left)})
+			e.State.Absences = append(e.State.Absences, topology.Absence{Node: node, Clock: "director", Absence: wire.Absence{LeftAt: evidencetest.At(left)}})
 		}
 	}
 	const inconclusive, note, nothing = "Inconclusive", "note", "nothing"

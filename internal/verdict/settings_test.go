@@ -176,10 +176,10 @@ func TestSettingsOfANodeThatAFaultKeepsDownAreNotReadAgain(t *testing.T) {
 		"held beyond the load":         {released(61_000), v1alpha1.VerdictPassed},
 		"released long before its end": {released(31_000), v1alpha1.VerdictInconclusive},
 		"not back at its end": {func(e *evidence.Run) {
-			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: "director", LeftAt: evidencetest.At(31_000)}}
+			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: "director", Absence: wire.Absence{LeftAt: evidencetest.At(31_000)}}}
 		}, v1alpha1.VerdictPassed},
 		"back long before its end": {func(e *evidence.Run) {
-			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: "director", LeftAt: evidencetest.At(31_000), BackAt: evidencetest.AtPtr(40_000)}}
+			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: "director", Absence: wire.Absence{LeftAt: evidencetest.At(31_000), BackAt: evidencetest.AtPtr(40_000)}}}
 		}, v1alpha1.VerdictInconclusive},
 	} {
 		s := judged(func(e *evidence.Run) {
