@@ -36,6 +36,9 @@ func (o *Options) readBy(builder *resource.Builder, files []string) ([]*unstruct
 	var all []*unstructured.Unstructured
 	for _, i := range infos {
 		if x, ok := i.Object.(*unstructured.Unstructured); ok {
+			if isExperiment(x) && x.GetNamespace() == "" { // without a cluster the builder cannot know that it needs one
+				x.SetNamespace(namespace)
+			}
 			all = append(all, x)
 		}
 	}
