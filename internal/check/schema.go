@@ -91,7 +91,8 @@ func plain(errs field.ErrorList) (all field.ErrorList) {
 		case strings.HasPrefix(detail, "should match '^[+-]?(["):
 			detail = "should match a quantity. Use a number and a suffix, such as 500m for cpu, or 2G or 2Gi for bytes."
 		case err.Type == field.ErrorTypeNotSupported:
-			detail = fmt.Sprintf("unknown value %v. Use one of the supported values: %s.", err.BadValue, near(fmt.Sprint(err.BadValue), detail))
+			said, list, _ := strings.Cut(err.ErrorBody(), ": supported values: ")
+			detail = fmt.Sprintf("%s. Use one of the supported values: %s.", said, near(fmt.Sprint(err.BadValue), list))
 		case !strings.HasSuffix(detail, "."):
 			detail += ". Correct the value."
 		}
@@ -108,10 +109,9 @@ func wrong(path, detail string) *field.Error {
 	return &field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{}, Detail: detail}
 }
 
-// near are the supported values of a detail: all of a few, and of many those that begin like the wrong one.
-func near(value, detail string) string {
+// near are the supported values: all of a few, and of many those that begin like the wrong one.
+func near(value, list string) string {
 	const few = 12
-	_, list, _ := strings.Cut(detail, ": ")
 	all := strings.Split(list, ", ")
 	if len(all) <= few {
 		return list
