@@ -187,3 +187,12 @@ func (l LoadSpec) StagesWithoutDistance() int {
 	}
 	return len(l.Stages)
 }
+
+// Seconds is how long the stages take together.
+func (l LoadSpec) Seconds() int64 {
+	var sum int64
+	for _, s := range l.Stages {
+		sum += s.DurationSeconds
+	}
+	return sum
+}
