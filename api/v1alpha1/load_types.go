@@ -122,7 +122,7 @@ type MixSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule=`!has(self.users) || !has(self.requestsPerSecond)`,message="users make a closed loop and requestsPerSecond an open one. Remove one of them."
 // +kubebuilder:validation:XValidation:rule=`!has(self.maxUsers) || has(self.requestsPerSecond)`,fieldPath=`.maxUsers`,message="maxUsers belongs to requestsPerSecond. Remove it from a stage with users."
-// +kubebuilder:validation:XValidation:rule=`!has(self.spawnPerSecond) || has(self.users)`,fieldPath=`.spawnPerSecond`,message="spawnPerSecond belongs to users. Remove it from a stage with requestsPerSecond."
+// +kubebuilder:validation:XValidation:rule=`!has(self.spawnPerSecond) || has(self.users)`,fieldPath=`.spawnPerSecond`,message="spawnPerSecond needs users. Set users, or remove it."
 type Stage struct {
 	// name of the stage.
 	// +required
@@ -186,4 +186,13 @@ func (l LoadSpec) StagesWithoutDistance() int {
 		}
 	}
 	return len(l.Stages)
+}
+
+// Seconds is how long the stages take together.
+func (l LoadSpec) Seconds() int64 {
+	var sum int64
+	for _, s := range l.Stages {
+		sum += s.DurationSeconds
+	}
+	return sum
 }

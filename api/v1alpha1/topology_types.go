@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -223,3 +225,20 @@ type Link struct {
 	// +kubebuilder:validation:Maximum=10000
 	RoundTripMilliseconds int32 `json:"roundTripMilliseconds"`
 }
+
+// ImageName is the name of a container image. Empty is the operator's own.
+// +kubebuilder:validation:MaxLength=500
+// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches('^([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]{1,5})?/)?[a-z0-9]+((\\.|_{1,2}|-+)[a-z0-9]+)*(/[a-z0-9]+((\\.|_{1,2}|-+)[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[a-z0-9]+:[0-9a-f]{32,128})?$')`,message="this is no image name. Write registry/name:tag or registry/name@sha256:digest, in lower case, without a scheme."
+type ImageName string
+
+// defaultEngines are those of topologies that name none.
+var defaultEngines = map[TopologyType]Engine{
+	TopologySingle:   EngineMySQL,
+	TopologyAsync:    EngineMySQL,
+	TopologySemiSync: EngineMySQL,
+	TopologyGalera:   EngineMariaDB,
+	TopologyPatroni:  EnginePostgreSQL,
+}
+
+// EffectiveEngine is the engine of a topology, its type's default where it names none; "" for a type without one.
+func (t TopologySpec) EffectiveEngine() Engine { return cmp.Or(t.Engine, defaultEngines[t.Type]) }

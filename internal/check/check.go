@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -112,13 +113,15 @@ var load = sync.OnceValues(func() (*definition, error) {
 func (d *definition) admit(ctx context.Context, x *unstructured.Unstructured) (errs field.ErrorList) {
 	unknown := pruning.PruneWithOptions(x.Object, d.schema, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 	for _, path := range unknown {
-		errs = append(errs, &field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{}, Detail: "unknown field. Correct its name or place, or remove it."})
+		errs = append(errs, wrong(path, "unknown field. Correct its name or place, or remove it."))
 	}
 	defaulting.PruneNonNullableNullsWithoutDefaults(x.Object, d.schema)
 	defaulting.Default(x.Object, d.schema)
 	errs = append(errs, apimachinery.ValidateObjectMetaAccessor(x, true, apimachinery.NameIsDNSSubdomain, field.NewPath("metadata"))...)
 	errs = append(errs, plain(schemavalidation.ValidateCustomResource(nil, x.Object, d.fields))...)
-	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, d.schema, x.Object)...)
+	for _, err := range listtype.ValidateListSetsAndMaps(nil, d.schema, x.Object) {
+		errs = append(errs, wrong(err.Field, "Duplicate value. Keep one, or give it another name."))
+	}
 	if len(errs) > 0 {
 		return errs // as the API server has it: rules would be read of fields that are not what they should be
 	}
@@ -129,17 +132,49 @@ func (d *definition) admit(ctx context.Context, x *unstructured.Unstructured) (e
 // plain has errors of the schema in words that people know: a type is called by its name in the schema, and each error has a field.
 func plain(errs field.ErrorList) (all field.ErrorList) {
 	for _, err := range errs {
-		if err.Field == "<nil>" || err.Field == "" {
-			continue // says of the whole object what another one says of its field
+		again := len(all) > 0 && all[len(all)-1].Field == err.Field
+		if err.Field == "<nil>" || err.Field == "" || again {
+			continue // another error says it of the field
 		}
 		if err.Type == field.ErrorTypeTypeInvalid {
 			_, kind, _ := strings.Cut(err.Detail, "must be of type ")
 			kind, _, _ = strings.Cut(kind, ":")
-			kind = strings.NewReplacer("int64", "integer", "int32", "integer", "float64", "number").Replace(kind)
-			err = &field.Error{Type: field.ErrorTypeInvalid, Field: err.Field, BadValue: field.OmitValueType{}, Detail: "must be of type " + kind + ". Correct the value."}
+			kind = strings.NewReplacer(",", " or ", "int64", "integer", "int32", "integer", "float64", "number").Replace(kind)
+			err.Detail = "must be of type " + kind
 		}
-		err.Detail = strings.TrimPrefix(err.Detail, err.Field+" in body ")
+		detail := strings.TrimPrefix(err.Detail, err.Field+" in body ")
+		switch {
+		case strings.HasPrefix(detail, "should match '^[+-]?(["):
+			detail = "should match a quantity. Use a number and a suffix, such as 500m for cpu, or 2G or 2Gi for bytes."
+		case err.Type == field.ErrorTypeNotSupported:
+			said, list, _ := strings.Cut(err.ErrorBody(), ": supported values: ")
+			detail = fmt.Sprintf("%s. Use one of the supported values: %s.", said, near(fmt.Sprint(err.BadValue), list))
+		case !strings.HasSuffix(detail, "."):
+			detail += ". Correct the value."
+		}
+		if err.Type != field.ErrorTypeRequired {
+			err = wrong(err.Field, detail)
+		}
 		all = append(all, err)
 	}
 	return all
+}
+
+// wrong is an error of which people are told the detail alone.
+func wrong(path, detail string) *field.Error {
+	return &field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{}, Detail: detail}
+}
+
+// near are the supported values: all of a few, and of many those that begin like the wrong one.
+func near(value, list string) string {
+	const few = 12
+	all := strings.Split(list, ", ")
+	if len(all) <= few {
+		return list
+	}
+	all = slices.DeleteFunc(all, func(s string) bool { return !strings.HasPrefix(strings.Trim(s, `"`), value[:min(2, len(value))]) })
+	if len(all) == 0 || len(all) > few {
+		return "those in docs/api.md"
+	}
+	return strings.Join(all, ", ")
 }

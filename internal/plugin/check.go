@@ -56,11 +56,17 @@ func (o *Options) check(ctx context.Context, files []string, local bool) error {
 	}
 	isRefused := func(x *unstructured.Unstructured) bool { return slices.Contains(refused, x) }
 	fine := slices.DeleteFunc(slices.Clone(experiments), isRefused)
+	var unseen []*unstructured.Unstructured
 	if !local && len(fine) > 0 {
-		refused = append(refused, o.checkThere(ctx, fine)...)
+		refusedThere, notSeen := o.checkThere(ctx, fine)
+		refused, unseen = append(refused, refusedThere...), notSeen
 	}
 	for _, x := range slices.DeleteFunc(fine, isRefused) {
-		fmt.Fprintf(o.Out, "%s: nothing is wrong\n", table.Harmless(x.GetName()))
+		found := "nothing is wrong"
+		if slices.Contains(unseen, x) {
+			found += " without a cluster, and none looked at it"
+		}
+		fmt.Fprintf(o.Out, "%s: %s\n", table.Harmless(x.GetName()), found)
 	}
 	if len(refused) > 0 {
 		return exit(ExitFailed)
@@ -88,13 +94,13 @@ func (o *Options) checkHere(ctx context.Context, experiments []*unstructured.Uns
 	return refused, nil
 }
 
-// checkThere has the cluster look at experiments, where there is one, and returns those that it refuses. They have names that are free: one of the same
-// name may have run.
-func (o *Options) checkThere(ctx context.Context, experiments []*unstructured.Unstructured) (refused []*unstructured.Unstructured) {
+// checkThere has the cluster look at experiments, where there is one, and returns those that it refuses and those that it did not look at. They get
+// free names: one of the same name may have run.
+func (o *Options) checkThere(ctx context.Context, experiments []*unstructured.Unstructured) (refused, unseen []*unstructured.Unstructured) {
 	c, err := o.Connect()
 	if err != nil {
 		fmt.Fprintf(o.ErrOut, "No cluster was asked: %s\n", table.Harmless(err.Error()))
-		return nil
+		return nil, experiments
 	}
 	r := &runner{Options: o}
 	for _, x := range experiments {
@@ -107,10 +113,11 @@ func (o *Options) checkThere(ctx context.Context, experiments []*unstructured.Un
 			refused = append(refused, x)
 			fmt.Fprintf(o.Out, "%s: refused by the cluster\n  %s\n", table.Harmless(x.GetName()), table.Harmless(err.Error()))
 		default:
+			unseen = append(unseen, x)
 			fmt.Fprintf(o.ErrOut, "%s: the cluster did not look at it: %s\n", table.Harmless(x.GetName()), table.Harmless(err.Error()))
 		}
 	}
-	return refused
+	return refused, unseen
 }
 
 // read what is in files, "-" being the standard input, in the order in which it stands there.
@@ -137,6 +144,9 @@ func (o *Options) readBy(builder *resource.Builder, files []string) ([]*unstruct
 	var all []*unstructured.Unstructured
 	for _, i := range infos {
 		if x, ok := i.Object.(*unstructured.Unstructured); ok {
+			if isExperiment(x) && x.GetNamespace() == "" { // without a cluster the builder cannot know that it needs one
+				x.SetNamespace(namespace)
+			}
 			all = append(all, x)
 		}
 	}

@@ -81,7 +81,21 @@ func TestCheckReadsStandardInput(t *testing.T) {
 
 func TestCheckSaysThatNoClusterWasAsked(t *testing.T) {
 	got := checkedHere(t, filepath.Join(experiment.Root(), "experiments", "single.yaml"))
-	if got.code != ExitOK || !strings.Contains(got.out, "nothing is wrong") || got.err == "" {
+	if got.code != ExitOK || !strings.Contains(got.out, "nothing is wrong without a cluster, and none looked at it") || got.err == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestCheckAsksTheClusterInTheNamespaceOfTheContext(t *testing.T) {
+	got := command(t, namespace(t), "check", filepath.Join(experiment.Root(), "experiments", "single.yaml"))
+	if got.code != ExitOK || got.out != "single: nothing is wrong\n" || got.err != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestCheckMarksWhatTheClusterDidNotSee(t *testing.T) {
+	got := command(t, "none-of-this-name", "check", filepath.Join(experiment.Root(), "experiments", "single.yaml"))
+	if !strings.Contains(got.out, "none looked at it") || !strings.Contains(got.err, "the cluster did not look at it") {
 		t.Errorf("%+v", got)
 	}
 }

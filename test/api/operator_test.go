@@ -130,14 +130,10 @@ func TestTheOperatorMakesNothingOfARefusedSpec(t *testing.T) {
 func TestThePlanIsRefusedByTheAPIServer(t *testing.T) {
 	r, namespace := operator(t)
 	for name, c := range map[string]struct{ patch, field string }{
-		"a label with a space":         {`{spec: {pods: {all: {labels: {a: "x y"}}}}}`, "spec.pods.all.labels"},
-		"a label's key with two parts": {`{spec: {pods: {nodes: {labels: {a/b/c: x}}}}}`, "spec.pods.nodes.labels"},
-		"an annotation with a space":   {`{spec: {pods: {instruments: {annotations: {"a b": x}}}}}`, "spec.pods.instruments.annotations"},
-		"a selector with a space":      {`{spec: {pods: {all: {nodeSelector: {"a b": x}}}}}`, "spec.pods.all.nodeSelector"},
-		"a toleration without a time":  {`{spec: {pods: {all: {tolerations: [{key: a, operator: Exists, effect: NoSchedule, tolerationSeconds: 5}]}}}}`, "spec.pods.all.tolerations[0].effect"},
-		"a resource of no name":        {`{spec: {topology: {type: Single, resources: {limits: {"a b": 1}}}}}`, "spec.topology.resources.limits[a b]"},
-		"an instrument's resource":     {`{spec: {pods: {instruments: {resources: {limits: {"a b": 1}}}}}}`, "spec.pods.instruments.resources.limits[a b]"},
-		"a spread without a skew":      {`{spec: {pods: {all: {topologySpreadConstraints: [{maxSkew: 0, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]}}}}`, "spec.pods.all.topologySpreadConstraints[0].maxSkew"},
+		"domains that nothing needs":  {`{spec: {pods: {all: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway, minDomains: 2}]}}}}`, "spec.pods.all.topologySpreadConstraints[0].minDomains"},
+		"a weight beyond all":         {`{spec: {pods: {all: {affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 200, preference: {matchExpressions: [{key: a, operator: Exists}]}}]}}}}}}`, "spec.pods.all.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight"},
+		"an unknown policy of groups": {`{spec: {pods: {nodes: {securityContext: {fsGroupChangePolicy: Sometimes}}}}}`, "spec.pods.nodes.securityContext.fsGroupChangePolicy"},
+		"an instrument's bad policy":  {`{spec: {pods: {instruments: {securityContext: {fsGroupChangePolicy: Sometimes}}}}}`, "spec.pods.instruments.securityContext.fsGroupChangePolicy"},
 	} {
 		object := minimalWith(t, c.patch)
 		object.SetNamespace(namespace)

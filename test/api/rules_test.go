@@ -72,7 +72,9 @@ func TestCheckAnswersLikeTheAPIServer(t *testing.T) {
 			}
 			for _, wrong := range answer.Schema {
 				detail := wrong.Detail
-				detail, _, _ = strings.Cut(detail, ". Correct the value")
+				for _, remedy := range []string{". Correct the value", ". Keep one", ". Use one of the supported", " a quantity. "} {
+					detail, _, _ = strings.Cut(detail, remedy)
+				}
 				if strings.HasPrefix(detail, "unknown field") {
 					detail = "unknown field \"" + wrong.Field + "\""
 				}

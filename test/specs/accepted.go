@@ -2,7 +2,10 @@ package specs
 
 import "maps"
 
-func init() { maps.Copy(Accepted, reviewedAccepted) }
+func init() {
+	maps.Copy(Accepted, reviewedAccepted)
+	maps.Copy(Accepted, boundaryAccepted)
+}
 
 // Accepted are experiments that look wrong at first sight and are right. Each is a merge patch on minimal.
 var Accepted = map[string]string{

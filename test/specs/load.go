@@ -20,7 +20,7 @@ var loadSenseCases = []Case{
 		Name:      "users that come at a rate to an open loop",
 		Refused:   `{spec: {load: {stages: [{name: steady, durationSeconds: 10, requestsPerSecond: 10, spawnPerSecond: 1}]}}}`,
 		Field:     "spec.load.stages[0].spawnPerSecond",
-		Says:      "spawnPerSecond belongs to users",
+		Says:      "spawnPerSecond needs users",
 		Neighbour: `{spec: {load: {stages: [{name: steady, durationSeconds: 10, users: 10, spawnPerSecond: 1}]}}}`,
 	},
 	{

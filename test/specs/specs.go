@@ -29,7 +29,8 @@ type Case struct {
 
 // Cases break the rules, each in its own way.
 var Cases = slices.Concat(shapeCases, runShapeCases, topologySenseCases, distanceCases, withoutDistanceCases, podsSenseCases, loadSenseCases,
-	faultSenseCases, patroniCases, togetherCases, heldCases, lostCases, namedCases, goalSenseCases, reviewedCases)
+	faultSenseCases, patroniCases, togetherCases, heldCases, lostCases, namedCases, goalSenseCases, reviewedCases,
+	parameterCases, unplacedCases, boundaryCases)
 
 // minimal is the least that a person has to write.
 const minimal = `

@@ -177,7 +177,7 @@ var shapeCases = []Case{
 		Refused:   `{spec: {topology: {parameters: {super-read-only: "0"}}}}`,
 		Field:     "spec.topology.parameters[super-read-only]",
 		Says:      "super-read-only decides which node takes writes",
-		Neighbour: `{spec: {topology: {parameters: {sync-frm: "0"}}}}`,
+		Neighbour: `{spec: {topology: {parameters: {sort-buffer-size: "0"}}}}`,
 	},
 	{
 		Name:      "a parameter that replab sets, written with underscores",

@@ -103,10 +103,7 @@ func acknowledged(s *spec) {
 	if t.Type != v1alpha1.TopologySemiSync {
 		return
 	}
-	acks, timeout := int32(1), int64(10000)
-	if t.SemiSync != nil {
-		acks, timeout = t.SemiSync.AckReplicas, t.SemiSync.TimeoutMilliseconds
-	}
+	acks, timeout := s.semiSync()
 	var trips []int64
 	for n := 1; n < int(t.Nodes); n++ {
 		trips = append(trips, s.roundTrip(0, n))

@@ -32,7 +32,11 @@ func (m *simulator) play() {
 		path := at("faults", number)
 		m.refuse(f.Action == v1alpha1.ActionSwitchover && switched, path.Child("action"),
 			"no other node can take over at that moment: faults hold all others down or cut off. Move the switchover, or shorten the holds.")
-		m.refuse(fatal, path.Child("holdSeconds"), "no node is left that could take writes until the audit is done. Give the hold an end, or spare a node.")
+		why := "no node is left that could take writes until the audit is done."
+		if m.awaited(f.AtSeconds) > 0 {
+			why = "commits wait until the audit is done for nodes that are gone."
+		}
+		m.refuse(fatal, path.Child("holdSeconds"), why+" Give the hold an end, or spare a node.")
 		m.refuse(majority && !fatal, path, "the group loses its majority for good, and nobody would take writes again. Give the holds an end, or lose fewer members at a time.")
 	}
 }
@@ -88,8 +92,8 @@ func (m *simulator) stillHeld(f v1alpha1.Fault, node int, e effect) string {
 // covering is the effect that leaves nothing to do for a fault on a node, nil without one.
 func (m *simulator) covering(w *world, f v1alpha1.Fault, node int) *effect {
 	if f.Action == v1alpha1.ActionPartition {
-		if !w.cuts(node, f.AtSeconds).covers(m.cutOf(f, node)) {
-			return nil
+		if e := m.outlasting(w, f, node); e != nil || !w.cuts(node, f.AtSeconds).covers(m.cutOf(f, node)) {
+			return e
 		}
 		return w.find(node, f.AtSeconds, func(e effect) bool { return e.action == v1alpha1.ActionPartition })
 	}
@@ -106,20 +110,46 @@ func (m *simulator) covering(w *world, f v1alpha1.Fault, node int) *effect {
 	})
 }
 
+// outlasting is the effect that keeps a server gone for as long as a partition cuts it off. A leader that was just lost still has a part in who follows.
+func (m *simulator) outlasting(w *world, f v1alpha1.Fault, node int) *effect {
+	end := f.AtSeconds + f.HoldSeconds
+	if f.HoldSeconds < 0 {
+		end = forever
+	}
+	if node == w.leader && m.Topology.Failover != v1alpha1.FailoverNone {
+		return nil
+	}
+	return w.find(node, f.AtSeconds, func(e effect) bool {
+		gone := e.action == v1alpha1.ActionKill || e.action == v1alpha1.ActionDeletePod && e.since+leaveSeconds <= f.AtSeconds
+		return gone && e.since < f.AtSeconds && e.until >= end
+	})
+}
+
 // nobodyLeft tells whether a hold until the audit is done leaves no node that could take writes.
 func (m *simulator) nobodyLeft(w *world, f v1alpha1.Fault) bool {
 	if f.HoldSeconds >= 0 {
 		return false
 	}
+	left, able := 0, false
 	for n := range m.n {
-		if m.Topology.Failover == v1alpha1.FailoverNone && n != w.leader {
-			continue // nobody is promoted
+		if m.goneForGood(w, n) {
+			continue
 		}
-		if !m.goneForGood(w, n) {
-			return false
-		}
+		left++
+		able = able || n == w.leader || m.Topology.Failover != v1alpha1.FailoverNone // else it is not promoted
 	}
-	return true
+	return !able || left <= m.awaited(f.AtSeconds)
+}
+
+// awaited is how many other nodes a commit waits for until the end of the load, whatever happens to them.
+func (m *simulator) awaited(at int64) int {
+	if p := m.Topology.Patroni; p != nil && p.Strict && p.SynchronousMode != modeOff {
+		return 1 // Patroni lowers the number, but not to 0
+	}
+	if acks, timeout := m.semiSync(); timeout >= (m.Load.Seconds()-at)*1000 {
+		return int(acks)
+	}
+	return 0
 }
 
 // goneForGood tells whether a node takes no writes until the audit is done.

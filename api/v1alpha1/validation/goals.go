@@ -29,6 +29,8 @@ func goals(s *spec) {
 	for i, g := range s.Goals {
 		path := at("goals", i)
 		limits(s, path, g)
+		countable(s, path, g)
+		outage(s, path, g)
 		measured(s, path, g)
 	}
 	for _, order := range percentiles {
@@ -47,39 +49,57 @@ func limits(s *spec, path *field.Path, g v1alpha1.Goal) {
 	if g.Max != nil {
 		s.refuse(*g.Max < 0 && !ofLag(g.Metric), path.Child("max"), fmt.Sprintf("%s is never below 0, so no value meets the goal. Use 0 or more.", g.Metric))
 		s.refuse(*g.Max == 0 && slices.Contains(percentiles[0], g.Metric), path.Child("max"), "every request takes some time, so no value meets the goal. Use 1 or more.")
-		s.refuse(g.Metric == "failedRequests" && *g.Max >= sent(s), path.Child("max"),
-			fmt.Sprintf("the open loop sends %d requests in all, so every value meets the goal. Use less.", sent(s)))
 		s.refuse(percent && *g.Max >= 100, path.Child("max"), "every percentage is at most 100, so every value meets the goal. Use less.")
 	}
 	if g.Min != nil {
 		s.refuse(*g.Min < 0 && !ofLag(g.Metric), path.Child("min"), fmt.Sprintf("%s is never below 0, so this limits nothing. Use 1 or more, or remove min.", g.Metric))
 		s.refuse(*g.Min == 0 && g.Max == nil && !ofLag(g.Metric), path.Child("min"), "every value meets the goal. Use 1 or more, or set max.")
 		s.refuse(percent && *g.Min > 100, path.Child("min"), "every percentage is at most 100, so no value meets the goal. Use less.")
-		s.refuse(g.Metric == "requestsPerSecond" && *g.Min > offered(s), path.Child("min"),
-			fmt.Sprintf("the open loop sends %d requests a second at most. Lower min, or raise requestsPerSecond.", offered(s)))
 	}
 }
 
-// offered is how many requests a second the load sends at most; a closed loop has no bound.
-func offered(s *spec) (most int64) {
+// atMost are requests that open loops send at most in some stages, and their seconds. It is false where a closed loop or a script has no bound.
+func (s *spec) atMost(discarded bool) (requests, seconds int64, bounded bool) {
 	for _, stage := range s.Load.Stages {
-		if stage.RequestsPerSecond == 0 {
-			return 1 << 62
+		if stage.Discard && !discarded {
+			continue
 		}
-		most = max(most, stage.RequestsPerSecond)
+		if stage.RequestsPerSecond == 0 {
+			return 0, 0, false
+		}
+		requests += stage.RequestsPerSecond * stage.DurationSeconds
+		seconds += stage.DurationSeconds
 	}
-	return most
+	return requests, seconds, seconds > 0
 }
 
-// sent is how many requests the load sends at most; a closed loop has no bound.
-func sent(s *spec) (most int64) {
-	for _, stage := range s.Load.Stages {
-		if stage.RequestsPerSecond == 0 {
-			return 1 << 62
-		}
-		most += stage.RequestsPerSecond * stage.DurationSeconds
+// countable: limits on what open loops send. Figures of requests are of the stages that count; the audit is of all writes.
+func countable(s *spec, path *field.Path, g v1alpha1.Goal) {
+	ofAudit := slices.Contains([]v1alpha1.Metric{"lostWrites", "indeterminateWrites", "rejectedWrites"}, g.Metric)
+	most, seconds, bounded := s.atMost(ofAudit)
+	rate := g.Metric == "requestsPerSecond"
+	if !bounded || !rate && !ofAudit && g.Metric != "failedRequests" && g.Metric != "droppedIterations" {
+		return
 	}
-	return most
+	unit, per := "requests in all", int64(1)
+	if rate {
+		unit, per = "requests a second on average", seconds
+	}
+	sends := fmt.Sprintf("open loops send %d %s, so", (most+per-1)/per, unit)
+	s.refuse(g.Max != nil && *g.Max >= (most+per-1)/per, path.Child("max"), sends+" every value meets the goal. Use less.")
+	s.refuse(g.Min != nil && *g.Min > most/per, path.Child("min"), sends+" no value meets the goal. Lower min, or raise requestsPerSecond.")
+}
+
+// outage: limits that an outage within the load cannot reach, or that the probe cannot resolve.
+func outage(s *spec, path *field.Path, g v1alpha1.Goal) {
+	if g.Metric != "outageMilliseconds" {
+		return
+	}
+	load, interval := s.Load.Seconds()*1000, s.Probes.Availability.IntervalMilliseconds
+	s.refuse(g.Max != nil && *g.Max >= load, path.Child("max"), fmt.Sprintf("the load ends at %d ms, so no outage exceeds it. Use less.", load))
+	s.refuse(g.Min != nil && *g.Min > load, path.Child("min"), fmt.Sprintf("the load ends at %d ms, so no value meets the goal. Use less.", load))
+	s.refuse(g.Max != nil && s.Load.Script == nil && s.Load.Mix.Register == 0 && *g.Max < interval, path.Child("max"),
+		fmt.Sprintf("the availability probe writes only every %d ms. Raise max, or lower probes.availability.intervalMilliseconds.", interval))
 }
 
 // measured: figures that this run does not have.

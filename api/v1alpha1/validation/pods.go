@@ -31,7 +31,9 @@ func pods(s *spec) {
 		}
 		if part.SecurityContext != nil {
 			restricted(s, path.Child("securityContext"), *part.SecurityContext)
+			users(s, path.Child("securityContext"), *part.SecurityContext)
 		}
+		placement(s, path, *part.PodSettings)
 	}
 }
 

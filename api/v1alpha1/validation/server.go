@@ -7,6 +7,8 @@ type Server interface {
 	// RefuseParameters lists the settings that cannot stand, in the order of their names. A setting is refused that would undo what another
 	// field of the spec says or what replab relies on, that the engine does not have, and that the server would not read as it is written.
 	RefuseParameters(parameters map[string]string) []Refusal
+	// Knows tells whether the servers have a setting of this name. Servers of other versions may know more.
+	Knows(name string) bool
 	// Memory is what a server with these parameters needs.
 	Memory(parameters map[string]string) Need
 	// LogSize is what a server with these parameters may keep of its log of changes on its volume, beside its data.

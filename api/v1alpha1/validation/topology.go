@@ -23,6 +23,9 @@ func topology(s *spec) {
 	s.refuse(!s.replication() && t.Director != v1alpha1.DirectorSpec{PeriodMilliseconds: 250, FailureThreshold: 3, LeaseMilliseconds: 5000} &&
 		t.Director != v1alpha1.DirectorSpec{}, at("topology.director"),
 		"no director manages these nodes: it is for Single, Async and SemiSync with MySQL or MariaDB. Remove it.")
+	noticed := t.Director.PeriodMilliseconds * int64(t.Director.FailureThreshold)
+	s.refuse(s.replication() && !single && t.Failover != v1alpha1.FailoverNone && noticed > s.Load.Seconds()*1000, at("topology.director"),
+		fmt.Sprintf("it would notice a lost node after the load, which takes %d s. Lower periodMilliseconds or failureThreshold.", s.Load.Seconds()))
 	semiSync(s)
 }
 

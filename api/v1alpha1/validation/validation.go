@@ -14,10 +14,11 @@ import (
 // spec is a spec under validation, with what several rules ask of it.
 type spec struct {
 	v1alpha1.ReplicationExperimentSpec
-	name   string
-	engine v1alpha1.Engine
-	server Server // nil for an engine that nobody knows here
-	errs   field.ErrorList
+	name    string
+	engine  v1alpha1.Engine
+	server  Server // nil for an unknown engine
+	servers Servers
+	errs    field.ErrorList
 }
 
 // rules in the order in which their errors are listed, a file each.
@@ -27,7 +28,7 @@ var rules = []func(*spec){
 
 // Experiment lists everything that is wrong with an experiment's spec.
 func Experiment(x *v1alpha1.ReplicationExperiment, servers Servers) field.ErrorList {
-	s := &spec{ReplicationExperimentSpec: x.Spec, name: x.Name, engine: x.Spec.Topology.EffectiveEngine()}
+	s := &spec{ReplicationExperimentSpec: x.Spec, name: x.Name, engine: x.Spec.Topology.EffectiveEngine(), servers: servers}
 	s.server = servers[s.engine]
 	for _, rule := range rules {
 		rule(s)
@@ -95,6 +96,17 @@ func (s *spec) zalando() bool {
 func (s *spec) replication() bool {
 	t := s.Topology.Type
 	return !s.postgres() && (t == v1alpha1.TopologySingle || t == v1alpha1.TopologyAsync || t == v1alpha1.TopologySemiSync)
+}
+
+// semiSync is how many replicas acknowledge a commit, and how long it waits for them at most. Without semi-sync both are 0.
+func (s *spec) semiSync() (acks int32, timeoutMilliseconds int64) {
+	switch t := s.Topology; {
+	case t.Type != v1alpha1.TopologySemiSync:
+		return 0, 0
+	case t.SemiSync != nil:
+		return t.SemiSync.AckReplicas, t.SemiSync.TimeoutMilliseconds
+	}
+	return 1, 10000
 }
 
 func (s *spec) galera() bool { return s.Topology.Type == v1alpha1.TopologyGalera }

@@ -37,11 +37,11 @@ var prefixedNames = []string{
 }
 
 // Refuse does as validation.Server's RefuseParameters says.
-func (r Reservations) Refuse(parameters map[string]string) []validation.Refusal {
+func (r Reservations) Refuse(parameters map[string]string, known Settings) []validation.Refusal {
 	var refused []validation.Refusal
 	spelled := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(parameters)) {
-		why := r.refuse(name, parameters[name])
+		why := r.refuse(name, parameters[name], known)
 		plain := PlainName(name)
 		if other, twice := spelled[plain]; twice && why == "" {
 			why = fmt.Sprintf("%s is the same setting. Remove one of them.", other)
@@ -55,7 +55,7 @@ func (r Reservations) Refuse(parameters map[string]string) []validation.Refusal 
 }
 
 // refuse says why one setting cannot stand, "" when it can.
-func (r Reservations) refuse(name, value string) string {
+func (r Reservations) refuse(name, value string, known Settings) string {
 	plain := PlainName(name)
 	if reserved := r.Find(plain); reserved != nil {
 		return fmt.Sprintf("%s decides %s. %s.", plain, reserved.Reason, reserved.Instead)
@@ -66,27 +66,14 @@ func (r Reservations) refuse(name, value string) string {
 	case plain != hyphens(name):
 		return fmt.Sprintf("a prefix changes what the name means. Name the setting %s itself, with its value.", plain)
 	}
-	if ofPostgreSQL(plain) {
-		return fmt.Sprintf("%s is a setting of PostgreSQL. Remove it, or change topology.engine.", name)
+	if why := refuseValue(value); why != "" {
+		return why
 	}
-	return refuseValue(value)
-}
-
-// foreign are settings that PostgreSQL has, and servers of the family do not; those that end in a hyphen are beginnings.
-var foreign = []string{
-	"shared-buffers", "work-mem", "maintenance-work-mem", "effective-cache-size", "max-wal-size", "min-wal-size", "wal-", "checkpoint-", "autovacuum",
-	"autovacuum-", "vacuum-", "bgwriter-", "synchronous-commit", "synchronous-standby-names", "random-page-cost", "effective-io-concurrency", "jit", "jit-", "max-worker-processes",
-	"max-parallel-", "hot-standby", "hot-standby-", "fsync", "full-page-writes", "temp-buffers", "statement-timeout", "deadlock-timeout", "huge-pages",
-	"default-statistics-target", "shared-preload-libraries", "listen-addresses", "log-min-", "commit-delay", "commit-siblings", "track-commit-timestamp",
-}
-
-// ofPostgreSQL tells of a setting that only PostgreSQL has.
-func ofPostgreSQL(plain string) bool {
-	return slices.ContainsFunc(foreign, func(f string) bool { return plain == f || strings.HasSuffix(f, "-") && strings.HasPrefix(plain, f) })
+	return known[plain].refuse(value)
 }
 
 // otherUnits are those of Kubernetes and of PostgreSQL, which the servers do not know.
-var otherUnits = regexp.MustCompile(`^([0-9]+)\s*([KMGTPE]i|[kKMGT]B)$`)
+var otherUnits = regexp.MustCompile(`(?i)^([0-9.]+)\s*([KMGTPE]iB?|[KMGTPE]B)$`)
 
 // refuseValue says why the server would read another value from its configuration file than this one.
 func refuseValue(value string) string {

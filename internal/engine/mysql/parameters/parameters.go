@@ -2,6 +2,8 @@
 package parameters
 
 import (
+	_ "embed" // for the list of settings
+
 	"replab.dev/api/v1alpha1/validation"
 	family "replab.dev/internal/engine/family/parameters"
 )
@@ -27,8 +29,16 @@ func (Rules) LogSize(parameters map[string]string) validation.Need {
 
 // RefuseParameters implements validation.Server.
 func (Rules) RefuseParameters(parameters map[string]string) []validation.Refusal {
-	return reservations.Refuse(parameters)
+	return reservations.Refuse(parameters, settings)
 }
+
+// Knows implements validation.Server.
+func (Rules) Knows(name string) bool { return settings.Knows(name) }
+
+//go:embed settings.txt
+var list string
+
+var settings = family.ParseSettings(list)
 
 // Reserved are all settings that are refused by name. What the API refuses is held against it.
 func (Rules) Reserved() family.Reservations { return reservations }

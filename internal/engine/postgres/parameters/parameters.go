@@ -80,13 +80,6 @@ var reservations = []reserved{
 	},
 }
 
-// foreign are beginnings of settings that servers of MySQL's family have, and PostgreSQL does not.
-var foreign = []string{
-	"innodb_", "binlog_", "sync_binlog", "gtid_", "rpl_semi_sync", "replicate_", "wsrep_", "performance_schema", "query_cache_", "table_open_cache",
-	"table_definition_cache", "sql_mode", "myisam_", "aria_", "key_buffer_size", "sort_buffer_size", "join_buffer_size", "read_buffer_size", "tmp_table_size",
-	"max_heap_table_size", "slow_query_log", "long_query_time", "thread_cache_size", "thread_pool_", "skip_", "slave_", "replica_", "transaction_isolation",
-}
-
 // Units of sizes: of Kubernetes and of MySQL's family, which the server does not know, and its own.
 var (
 	otherUnits = regexp.MustCompile(`^([0-9.]+)\s*([kKmMgGtTpPeE][iI]?[bB]?)$`)
@@ -117,13 +110,13 @@ func refuse(name, value string) string {
 			return fmt.Sprintf("%s decides %s. %s.", plain, r.reason, r.instead)
 		}
 	}
-	if i := slices.IndexFunc(foreign, func(part string) bool { return strings.HasPrefix(plain, part) }); i >= 0 {
-		return fmt.Sprintf("%s is a setting of MySQL or MariaDB. Remove it, or change topology.engine.", plain)
-	}
 	if !settingName.MatchString(name) {
 		return "invalid parameter name. Use lower-case letters, digits and '_', as in shared_buffers."
 	}
-	return refuseValue(value)
+	if why := refuseValue(value); why != "" {
+		return why
+	}
+	return settings[name].refuse(value)
 }
 
 // refuseUnit says why a server would not read a number with a unit of a size. The server's own units are in upper and lower case as it has them.
