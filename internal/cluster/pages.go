@@ -11,7 +11,7 @@ import (
 const pageSize = 100
 
 // fatPageSize is that of objects that may have a megabyte each, such as pods that anybody makes.
-const fatPageSize = 20
+const fatPageSize = 5
 
 // pages lists a page at a time, until each returns false.
 func pages[L any, P interface {
