@@ -137,7 +137,7 @@ func setup(mgr ctrl.Manager, experiments *cached.Experiments, cfg wire.OperatorC
 		Client: known{experiments, mgr.GetClient()}, Cluster: &cluster.Cluster{Client: direct, Core: core}, Processes: processes{cluster.NewProcesses()},
 		Config: cfg, Namespace: namespace, Identity: identity(cmp.Or(namespace, hostname), cfg.Name), Servers: b.Servers, Version: b.Version, Events: mgr.GetEventRecorder("replab"), Now: time.Now,
 	}
-	turns := &turns{experiments: experiments, direct: direct, policy: cfg.OneAtATime}
+	turns := &turns{experiments: experiments, direct: direct, policy: cfg.OneAtATime, now: time.Now}
 	r.Turns = turns.ahead
 	if err := metrics.Register(experiments, mgr.Elected()); err != nil {
 		return err

@@ -29,10 +29,12 @@ type PodSettings struct {
 	// annotations to add.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.map(k, k.size() + self[k].size()).sum() <= 16384",message="keys and values have more than 16384 characters in all. Shorten them."
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// nodeSelector chooses machines by their labels.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && self[k].size() <= 63)",message="a key has more than 317 or a value more than 63 characters. Shorten it."
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// tolerations of the machines' taints.
 	// +optional

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,27 +34,40 @@ func (e *UndecodableError) Error() string {
 	return fmt.Sprintf("experiment %s/%s cannot be decoded: %s", e.Experiment.Namespace, e.Experiment.Name, e.Experiment.Why)
 }
 
-// decoded is what the cache keeps of an object: its experiment, or why there is none, without what nobody reads.
+// specMost is how large the JSON of a spec may be: the cache holds all experiments of the cluster within the operator's memory.
+const specMost = 64 << 10
+
+// decoded is what the cache keeps of an object: its experiment, or why there is none.
 func decoded(object any) (any, error) {
 	u, ok := object.(*unstructured.Unstructured)
 	if !ok {
 		return object, nil // client-go may hand over what was decoded before
 	}
+	if spec, err := json.Marshal(u.Object["spec"]); err != nil {
+		return undecodable(u, err), nil
+	} else if len(spec) > specMost {
+		return undecodable(u, fmt.Errorf("its spec has %d bytes, and the operator reads %d: shorten it", len(spec), specMost)), nil
+	}
 	x := &v1alpha1.ReplicationExperiment{}
 	if err := decode.Experiment(u, x); err != nil {
 		return undecodable(u, err), nil
 	}
-	x.ManagedFields = nil
-	delete(x.Annotations, corev1.LastAppliedConfigAnnotation)
+	x.ObjectMeta = metadata(u)
 	return x, nil
+}
+
+// metadata is what is read of it. Labels and annotations are not, and may have megabytes.
+func metadata(u *unstructured.Unstructured) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(), Generation: u.GetGeneration(),
+		CreationTimestamp: u.GetCreationTimestamp(), DeletionTimestamp: u.GetDeletionTimestamp(),
+	}
 }
 
 func undecodable(u *unstructured.Unstructured, why error) *Undecodable {
 	found := &Undecodable{Why: why.Error()}
 	found.SetGroupVersionKind(kind)
-	found.Namespace, found.Name, found.UID = u.GetNamespace(), u.GetName(), u.GetUID()
-	found.ResourceVersion, found.Generation = u.GetResourceVersion(), u.GetGeneration()
-	found.CreationTimestamp, found.DeletionTimestamp = u.GetCreationTimestamp(), u.GetDeletionTimestamp()
+	found.ObjectMeta = metadata(u)
 	if raw, ok, _ := unstructured.NestedFieldNoCopy(u.Object, "status", "conditions"); ok {
 		if text, err := json.Marshal(raw); err == nil {
 			_ = json.Unmarshal(text, &found.Conditions) // without them the status is left as it is

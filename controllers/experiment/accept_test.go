@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -19,9 +18,9 @@ import (
 func TestParametersThatContradictTheSpecAreRefused(t *testing.T) {
 	s := &scene{}
 	run := s.run(t)
-	run.Others = func(context.Context) (int, error) { return 0, nil }
+	run.Others = others(0)
 	run.Spec.Topology.Parameters = map[string]string{"sync_binlog": "0", "loose-read-only": "0", "max_connections": "7 # few"}
-	out, err := accept(t.Context(), run)
+	out, err := judged(t, run)
 	if err != nil || !out.Terminal || out.Reason != v1alpha1.ReasonSpecRefused {
 		t.Fatalf("accepted: %+v, %v", out, err)
 	}
@@ -37,11 +36,11 @@ func TestParametersThatContradictTheSpecAreRefused(t *testing.T) {
 	}
 
 	run.Spec.Topology.Parameters = map[string]string{"innodb_redo_log_capacity": "1T"}
-	if out, err := accept(t.Context(), run); err != nil || !out.Terminal || !strings.Contains(out.Message, "topology.storage.size") {
+	if out, err := judged(t, run); err != nil || !out.Terminal || !strings.Contains(out.Message, "topology.storage.size") {
 		t.Errorf("a log that no volume holds is accepted: %+v, %v", out, err)
 	}
 	run.Spec.Topology.Parameters = map[string]string{"max_connections": "7"}
-	if out, err := accept(t.Context(), run); err != nil || out.Terminal {
+	if out, err := judged(t, run); err != nil || out.Terminal {
 		t.Errorf("a free setting is refused: %+v, %v", out, err)
 	}
 }
@@ -70,14 +69,14 @@ func TestABufferPoolThatDoesNotFitIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := &scene{}
 			run := s.run(t)
-			run.Others = func(context.Context) (int, error) { return 0, nil }
+			run.Others = others(0)
 			c.limit(&run.Spec)
 			run.Spec.Topology.Parameters = map[string]string{c.key: c.value}
 			var err error
 			if run.Plan, err = plan.Build(run.Input); err != nil {
 				t.Fatal(err)
 			}
-			out, err := accept(t.Context(), run)
+			out, err := judged(t, run)
 			if err != nil || out.Terminal != c.refused || c.refused && !strings.Contains(out.Message, "1Gi is too little: a server needs 2432 MiB") {
 				t.Errorf("accepted: %+v, %v", out, err)
 			}

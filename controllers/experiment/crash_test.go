@@ -146,6 +146,14 @@ func TestAnAlteredPodEndsTheRun(t *testing.T) {
 	}
 }
 
+// TestAPodThatTakesAnotherExperimentsLabelEndsTheRun: it leaves the run's sight, and may join the other's Services.
+func TestAPodThatTakesAnotherExperimentsLabelEndsTheRun(t *testing.T) {
+	got, _ := carryOut(t, semisync, func(w *world) { w.relabelled = true })
+	if says := `Label replab.dev/experiment of pod semisync-db-1 is "", not "semisync"`; got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reasons, says) {
+		t.Errorf("%s: %s", got.Verdict, got.Reasons)
+	}
+}
+
 // TestAPodThatWasAtNoDistanceInTheLoadIsInconclusive where that took too long.
 func TestAPodThatWasAtNoDistanceInTheLoadIsInconclusive(t *testing.T) {
 	text := strings.Replace(far, "action: Kill, holdSeconds: 10", "action: DeletePod", 1)

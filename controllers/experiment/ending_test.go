@@ -152,3 +152,22 @@ func TestKeepThatIsEditedAfterTheEndIsHonoured(t *testing.T) {
 		t.Error("the objects are still there")
 	}
 }
+
+// TestARefusedSpecThatIsCorrectedBegins: nothing was made for it. A run that began stays over, whatever is edited.
+func TestARefusedSpecThatIsCorrectedBegins(t *testing.T) {
+	s := begin(t, func(spec *v1alpha1.ReplicationExperimentSpec) { spec.DeadlineSeconds = ptr.To[int64](1) })
+	if x := s.until("complete", isComplete); x.Status.StartTime != nil || x.Status.Verdict != v1alpha1.VerdictInconclusive {
+		t.Fatalf("%s, started at %v", x.Status.Verdict, x.Status.StartTime)
+	}
+	s.edit(func(spec *v1alpha1.ReplicationExperimentSpec) { spec.DeadlineSeconds = nil })
+	s.until("started", func(x *v1alpha1.ReplicationExperiment) bool { return x.Status.StartTime != nil })
+	x := s.until("complete", isComplete)
+	if x.Status.Verdict != v1alpha1.VerdictPassed {
+		t.Errorf("%s: %q", x.Status.Verdict, x.Status.Reasons)
+	}
+	s.edit(func(spec *v1alpha1.ReplicationExperimentSpec) { spec.Keep = v1alpha1.KeepAlways })
+	once(t, s.store, s.w, s.w, s.key)
+	if x := s.now(); !isComplete(x) || x.Status.Verdict != v1alpha1.VerdictPassed {
+		t.Errorf("it begins anew: %+v", x.Status)
+	}
+}

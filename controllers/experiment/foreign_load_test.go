@@ -71,7 +71,7 @@ func (h *hired) run(t *testing.T) *Run {
 	t.Helper()
 	run := h.scene.run(t)
 	run.Spec.Load.Runner, run.Spec.Load.Parallelism = v1alpha1.RunnerK6Operator, 2
-	run.Others = func(context.Context) (int, error) { return 1, nil }
+	run.Others = others(1)
 	run.Cluster, run.Snapshot.cluster, run.Snapshot.processes = h, h, h
 	var err error
 	if run.Plan, err = plan.Build(run.Input); err != nil {

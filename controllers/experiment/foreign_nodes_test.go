@@ -67,7 +67,7 @@ func (a *abroad) run(t *testing.T) *Run {
 	}
 	run.Spec.Faults, run.Spec.Goals = nil, nil
 	run.Input.Servers = engine.Lookup[engine.Server]{string(v1alpha1.EnginePostgreSQL): postgres.Server{}}
-	run.Others = func(context.Context) (int, error) { return 1, nil }
+	run.Others = others(1)
 	run.Cluster, run.Snapshot.cluster = a, a
 	return run
 }
@@ -93,7 +93,7 @@ func TestAnOperatorThatIsGoneWhenItsObjectIsMadeEndsTheRun(t *testing.T) {
 func TestPodsThatTheNodesCannotBeAreRefusedBeforeTheRun(t *testing.T) {
 	run := (&abroad{}).run(t)
 	run.Spec.Pods = &v1alpha1.PodsSpec{All: &v1alpha1.PodSettings{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{}}}}
-	if out, err := accept(t.Context(), run); err != nil || !out.Terminal || out.Reason != v1alpha1.ReasonSpecRefused || !strings.Contains(out.Message, "pods.all") {
+	if out, err := judged(t, run); err != nil || !out.Terminal || out.Reason != v1alpha1.ReasonSpecRefused || !strings.Contains(out.Message, "pods.all") {
 		t.Errorf("accepted: %+v, %v", out, err)
 	}
 	run.Status.StartTime = &metav1.Time{Time: run.Now()}

@@ -1,8 +1,13 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/experiment/diagnose"
@@ -15,8 +20,10 @@ const endPatience = 2 * lease.Expiry
 // mayAct is done when this operator may carry the run on: it holds the run's Lease. It is terminal when the run has to end without the Lease,
 // either because the API server refuses it, or because nobody has ended a run that is aborted or beyond its deadline.
 func (r *Reconciler) mayAct(ctx context.Context, x *v1alpha1.ReplicationExperiment) (Outcome, error) {
-	if r.refuses(x) {
-		return Done(), nil // nothing is made for it, no Lease either
+	if x.Status.StartTime == nil && x.Status.Verdict == "" {
+		if out := wrongSpec(x, r.Servers); out.Terminal {
+			return out, nil // nothing is made for it, no Lease either
+		}
 	}
 	why, overdue := r.overdue(x)
 	holder := lease.Holder{Objects: r.Cluster, Identity: r.Identity, Now: r.Now}
@@ -34,12 +41,23 @@ func (r *Reconciler) mayAct(ctx context.Context, x *v1alpha1.ReplicationExperime
 		return Terminal(why.Reason, "%s; another operator held its Lease %s and had not ended it after %s", why.Message, lease.Name(x.Name), endPatience), nil
 	case refused && (x.Status.StartTime == nil && refusalOf(err) == refusedEver || r.leaseless.Lasts(x.UID, r.Now()) >= diagnose.RefusedAfter):
 		return Terminal(v1alpha1.ReasonObjectRefused, "the API server refuses the run's Lease: %v", err), nil
+	case err != nil && x.Status.StartTime == nil && refusalOf(err) != notRefused:
+		return Wait(lease.Renew, "Held", "the API server refuses to read its Lease %s: %v", lease.Name(x.Name), err), nil
 	case err != nil:
 		return Outcome{}, err
 	case state == lease.OfAnother: // which must have renewed the Lease by then
-		return Wait(lease.Renew, "Held", "another operator carries the experiment out"), nil
+		return Wait(lease.Renew, "Held", "operator %s holds Lease %s and carries the experiment out. If there is no such operator, delete the Lease", r.holder(ctx, x), lease.Name(x.Name)), nil
 	}
 	return Done(), nil
+}
+
+// holder of the Lease of an experiment that has not started, as far as it can be read.
+func (r *Reconciler) holder(ctx context.Context, x *v1alpha1.ReplicationExperiment) string {
+	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: x.Namespace, Name: lease.Name(x.Name)}}
+	if x.Status.StartTime == nil {
+		_, _ = r.Cluster.Get(ctx, l) // without it the name is unknown
+	}
+	return cmp.Or(truncate(ptr.Deref(l.Spec.HolderIdentity, ""), 200), "(unknown)")
 }
 
 // overdue tells whether the run should have ended for endPatience, and why.

@@ -10,6 +10,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
@@ -42,7 +43,15 @@ func TestARunOfAnotherOperatorIsLeftAlone(t *testing.T) {
 		}
 		w.now = w.now.Add(10 * time.Second)
 	}
-	if w.writes != 0 {
+	held := &v1alpha1.ReplicationExperiment{}
+	if err := store.Get(t.Context(), client.ObjectKeyFromObject(x), held); err != nil {
+		t.Fatal(err)
+	}
+	c := meta.FindStatusCondition(held.Status.Conditions, v1alpha1.ConditionAccepted)
+	if c == nil || c.Reason != "Held" || !strings.Contains(c.Message, "operator another operator holds Lease semisync-run-holder") || InLine(held) {
+		t.Errorf("it is told %+v", c)
+	}
+	if w.writes != 1 {
 		t.Fatalf("it wrote %v", w.log)
 	}
 	w.now = w.now.Add(11 * time.Second)

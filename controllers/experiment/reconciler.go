@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -44,8 +45,8 @@ type Reconciler struct {
 	Servers engine.Lookup[engine.Server]
 	Events  events.EventRecorder
 	Now     func() time.Time
-	// Turns counts the other experiments that are under way and must end first; nil when none need to.
-	Turns func(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
+	// Turns are the other experiments that must end first; nil when none need to. With begin, and where there are none, x is ahead of all others.
+	Turns func(ctx context.Context, x *v1alpha1.ReplicationExperiment, begin bool) ([]types.NamespacedName, error)
 
 	// gone are experiments that are not there any more.
 	gone leftovers.Sweeper
@@ -54,7 +55,7 @@ type Reconciler struct {
 }
 
 // Reconcile goes as far as it can and writes the status once.
-func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (result ctrl.Result, err error) {
 	x := &v1alpha1.ReplicationExperiment{}
 	switch err := r.Client.Get(ctx, req.NamespacedName, x); {
 	case apierrors.IsNotFound(err):
@@ -66,18 +67,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if !x.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // the owned objects go by garbage collection
 	}
-	if isTrue(x.Status.Conditions, v1alpha1.ConditionComplete) {
-		return r.afterwards(ctx, x)
-	}
-	held, err := r.mayAct(ctx, x)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	if !held.Done && !held.Terminal {
-		return ctrl.Result{RequeueAfter: held.After}, nil
-	}
+	defer func() { result.Priority = priority(x) }()
 	before := x.DeepCopy()
-	after, stepErr := r.step(ctx, x, held)
+	if isTrue(x.Status.Conditions, v1alpha1.ConditionComplete) {
+		if x.Status.StartTime != nil || x.Generation == x.Status.ObservedGeneration {
+			return r.afterwards(ctx, x)
+		}
+		x.Status = v1alpha1.ReplicationExperimentStatus{} // nothing was made for it, and it was changed: it begins anew
+	}
+	after, stepErr := r.carryOn(ctx, x)
 	changed, err := r.writeStatus(ctx, before, x)
 	switch {
 	case apierrors.IsConflict(err):
@@ -96,14 +94,43 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return ctrl.Result{RequeueAfter: after}, nil
 }
 
-func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment, held Outcome) (time.Duration, error) {
-	run := &Run{ReplicationExperiment: x, Cluster: r.Cluster, Processes: r.Processes, Now: r.Now, Version: r.Version}
-	run.Others = func(ctx context.Context) (int, error) {
-		if r.Turns == nil {
-			return 0, nil
-		}
-		return r.Turns(ctx, x)
+// priority puts runs under way before all that only wait, however many these are.
+func priority(x *v1alpha1.ReplicationExperiment) *int {
+	if x.Status.StartTime != nil && !isTrue(x.Status.Conditions, v1alpha1.ConditionComplete) {
+		return ptr.To(1)
 	}
+	return ptr.To(0)
+}
+
+// carryOn carries the experiment on, unless it waits for its turn or belongs to another operator. An experiment in line costs no request.
+func (r *Reconciler) carryOn(ctx context.Context, x *v1alpha1.ReplicationExperiment) (time.Duration, error) {
+	run := &Run{ReplicationExperiment: x, Cluster: r.Cluster, Processes: r.Processes, Now: r.Now, Version: r.Version}
+	run.Others = func(ctx context.Context, begin bool) ([]types.NamespacedName, error) {
+		if r.Turns == nil {
+			return nil, nil
+		}
+		return r.Turns(ctx, x, begin)
+	}
+	if x.Status.StartTime == nil && !over(run) && tried(run) {
+		if ahead, err := run.Others(ctx, false); err != nil || len(ahead) > 0 {
+			return queued(run, ahead), err
+		}
+	}
+	may, err := r.mayAct(ctx, x)
+	switch {
+	case err != nil:
+		return 0, err
+	case may.Done, may.Terminal:
+		return r.step(ctx, run, may)
+	case x.Status.StartTime == nil && !over(run): // else its holder writes the status
+		markPending(run, v1alpha1.ConditionAccepted, may)
+		x.Status.Phase = phase(run)
+	}
+	return may.After, nil
+}
+
+func (r *Reconciler) step(ctx context.Context, run *Run, may Outcome) (time.Duration, error) {
+	x := run.ReplicationExperiment
 	run.Input = plan.Input{
 		Experiment: x, ClusterDomain: r.Config.ClusterDomain, OperatorNamespace: r.Namespace, Prometheus: r.Config.Prometheus,
 		Pods: r.Config.Pods, PlatformUser: r.Config.PlatformUser, ForeignOperators: r.Config.ForeignOperators, Servers: r.Servers,
@@ -111,17 +138,12 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 	run.Snapshot = &Snapshot{x: x, input: &run.Input, cluster: r.Cluster, processes: r.Processes, now: r.Now}
 	defer func() { x.Status.Phase = phase(run) }()
 	x.Status.ObservedGeneration = x.Generation
-	if run.Status.StartTime == nil && !over(run) {
-		if out := wrongSpec(run); out.Terminal {
-			endEarly(run, v1alpha1.ConditionAccepted, out)
-		}
+	if may.Terminal && !over(run) {
+		endEarly(run, underWay(run), may)
 	}
 	var err error
 	if run.Plan, err = r.plan(run); err != nil && !over(run) {
 		endEarly(run, v1alpha1.ConditionAccepted, Terminal(v1alpha1.ReasonSpecRefused, "%v", err))
-	}
-	if held.Terminal && !over(run) {
-		endEarly(run, underWay(run), held)
 	}
 	tooSoon, err := changedTooSoon(run)
 	if err != nil {

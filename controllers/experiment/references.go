@@ -35,7 +35,7 @@ func references(ctx context.Context, run *Run) (Outcome, error) {
 			return Terminal(v1alpha1.ReasonSpecRefused, "spec.%s: %s %s cannot be decoded: %v; correct it first", r.field, r.kind, r.object.GetName(), err), nil
 		}
 		if err != nil {
-			return Outcome{}, fmt.Errorf("spec.%s: read %s %s: %w", r.field, r.kind, r.object.GetName(), err)
+			return refused(run, fmt.Errorf("spec.%s: read %s %s: %w", r.field, r.kind, r.object.GetName(), err))
 		}
 		if there && (r.key == "" || r.hasKey()) {
 			continue

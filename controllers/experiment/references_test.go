@@ -103,7 +103,7 @@ func TestAScriptMayBeBinaryData(t *testing.T) {
 // TestAMissingReferenceIsFoundBeforeQueueing: nobody waits hours for a turn to learn of a typing error.
 func TestAMissingReferenceIsFoundBeforeQueueing(t *testing.T) {
 	run := referring(t, &shelf{})
-	run.Others = func(context.Context) (int, error) { return 3, nil }
+	run.Others = others(3)
 	out, err := references(t.Context(), run)
 	if err != nil || !out.Terminal {
 		t.Fatalf("%+v, %v", out, err)

@@ -15,17 +15,12 @@ import (
 	"replab.dev/internal/plan"
 )
 
-// wrongSpec lists everything that the rules refuse in a run that has not started, a line each.
-func wrongSpec(run *Run) Outcome {
-	if errs := validation.Experiment(run.ReplicationExperiment, rulesOf(run.Input.Servers)); len(errs) > 0 {
+// wrongSpec lists everything that the rules refuse in an experiment, a line each.
+func wrongSpec(x *v1alpha1.ReplicationExperiment, servers engine.Lookup[engine.Server]) Outcome {
+	if errs := validation.Experiment(x, rulesOf(servers)); len(errs) > 0 {
 		return Terminal(v1alpha1.ReasonSpecRefused, "%s", validation.Message(errs))
 	}
 	return Done()
-}
-
-// refuses tells whether the rules refuse an experiment that has not started.
-func (r *Reconciler) refuses(x *v1alpha1.ReplicationExperiment) bool {
-	return x.Status.StartTime == nil && x.Status.Verdict == "" && len(validation.Experiment(x, rulesOf(r.Servers))) > 0
 }
 
 // rulesOf are what the engines make of parameters.
@@ -37,11 +32,8 @@ func rulesOf(servers engine.Lookup[engine.Server]) validation.Servers {
 	return rules
 }
 
-// refusedSpec ends a run whose spec cannot stand, by itself or with the operator's own settings of pods.
-func refusedSpec(_ context.Context, run *Run) (Outcome, error) {
-	if out := wrongSpec(run); out.Terminal {
-		return out, nil
-	}
+// memoryShort ends a run whose memory is too little with the operator's own settings of pods.
+func memoryShort(_ context.Context, run *Run) (Outcome, error) {
 	if short := plan.MemoryShort(run.Input, run.Plan); short != "" {
 		return Terminal(v1alpha1.ReasonSpecRefused, "%s", short), nil
 	}
@@ -71,7 +63,7 @@ func tryPlan(ctx context.Context, run *Run) (Outcome, error) {
 		case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 			found.add(obj, err)
 		default:
-			return Outcome{}, err
+			return refused(run, err)
 		}
 	}
 	if len(found) > 0 {
@@ -83,5 +75,5 @@ func tryPlan(ctx context.Context, run *Run) (Outcome, error) {
 // tried tells whether a pass before has come beyond the trial, with the same spec.
 func tried(run *Run) bool {
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionAccepted)
-	return c != nil && c.ObservedGeneration == run.Generation && slices.Contains([]string{"Queued", "Predecessor"}, c.Reason)
+	return c != nil && c.ObservedGeneration == run.Generation && InLine(run.ReplicationExperiment)
 }

@@ -6,15 +6,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/experiment/diagnose"
 	"replab.dev/internal/plan"
 	"replab.dev/test/experiment"
 )
@@ -75,12 +80,15 @@ func TestThePlanIsTriedBeforeAnythingIsMade(t *testing.T) {
 		}, "", false},
 		"one that is there":     {func(o client.Object) error { return apierrors.NewAlreadyExists(schema.GroupResource{}, o.GetName()) }, "", false},
 		"a kind that is absent": {func(client.Object) error { return &meta.NoKindMatchError{} }, "", false},
-		"no answer":             {func(client.Object) error { return errors.New("no answer") }, "", true},
+		"a webhook that is down": {func(client.Object) error {
+			return apierrors.NewInternalError(errors.New(`failed calling webhook "down.example.com": connection refused`))
+		}, "", false},
+		"no answer": {func(client.Object) error { return errors.New("no answer") }, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &scene{}
 			run := s.run(t)
-			run.Others = func(context.Context) (int, error) { return 0, nil }
+			run.Others = others(0)
 			w := &trying{world: s.world, says: c.says}
 			run.Cluster = w
 			planned(t, run)
@@ -119,7 +127,7 @@ func TestARefusedPlanLeavesNothing(t *testing.T) {
 func TestARunInTheQueueIsTriedOnce(t *testing.T) {
 	s := &scene{}
 	run := s.run(t)
-	run.Others = func(context.Context) (int, error) { return 1, nil }
+	run.Others = others(1)
 	w := &trying{world: s.world, says: func(client.Object) error { return nil }}
 	run.Cluster = w
 	planned(t, run)
@@ -145,5 +153,70 @@ func planned(t *testing.T, run *Run) {
 	var err error
 	if run.Plan, err = plan.Build(run.Input); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAWebhookThatIsDownEndsARun, after it was given time, and meanwhile the run is not in line.
+func TestAWebhookThatIsDownEndsARun(t *testing.T) {
+	x := experiment.Parse(t, []byte(semisync))
+	w := newWorld(t, x)
+	down := &trying{world: w, says: func(client.Object) error {
+		return apierrors.NewInternalError(errors.New(`failed calling webhook "down.example.com": connection refused`))
+	}}
+	store := storeOf(t, w, down, x)
+	once(t, store, w, down, client.ObjectKeyFromObject(x))
+	c := meta.FindStatusCondition(store.held.Status.Conditions, v1alpha1.ConditionAccepted)
+	if c == nil || c.Reason != "Refused" || !strings.Contains(c.Message, "down.example.com") || InLine(store.held) {
+		t.Fatalf("it waits with %+v", c)
+	}
+	began := w.now
+	found := playOn(t, store, w, down, client.ObjectKeyFromObject(x), func() {})
+	c = meta.FindStatusCondition(found.Status.Conditions, v1alpha1.ConditionAccepted)
+	if c == nil || c.Reason != v1alpha1.ReasonObjectRefused || w.now.Sub(began) < diagnose.RefusedAfter {
+		t.Errorf("after %s it ends with %+v", w.now.Sub(began), c)
+	}
+}
+
+// TestTheQueueNamesThoseAhead that are in the same namespace, and asks the API server for nothing.
+func TestTheQueueNamesThoseAhead(t *testing.T) {
+	x := experiment.Parse(t, []byte(semisync))
+	w := newWorld(t, x)
+	refusing := &trying{world: w, says: func(client.Object) error { return nil }}
+	store := storeOf(t, w, refusing, x)
+	key := client.ObjectKeyFromObject(x)
+	ahead := []types.NamespacedName{{Namespace: x.Namespace, Name: "b"}, {Namespace: "secret", Name: "c"}, {Namespace: x.Namespace, Name: "a"}}
+	r := &Reconciler{
+		Client: store, Cluster: refusing, Processes: w, Events: &events.FakeRecorder{}, Now: func() time.Time { return w.now }, Config: w.config(),
+		Identity: "this operator", Servers: servers,
+		Turns: func(context.Context, *v1alpha1.ReplicationExperiment, bool) ([]types.NamespacedName, error) {
+			return ahead, nil
+		},
+	}
+	var writes, tries int
+	for pass := range 3 {
+		result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+		if err != nil || result.RequeueAfter != 6*time.Second || *result.Priority != 0 {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		if pass == 0 {
+			writes, tries = w.writes, refusing.tries
+		}
+		w.now = w.now.Add(time.Hour)
+	}
+	c := meta.FindStatusCondition(store.held.Status.Conditions, v1alpha1.ConditionAccepted)
+	if c == nil || !strings.HasPrefix(c.Message, "waiting for experiments a, b and 1 more: ") {
+		t.Errorf("it says %+v", c)
+	}
+	if w.writes != writes || refusing.tries != tries {
+		t.Errorf("%d writes and %d tries while it waits", w.writes-writes, refusing.tries-tries)
+	}
+	ahead = nil
+	for store.held.Status.StartTime == nil {
+		if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil || *result.Priority != 1 {
+		t.Errorf("under way: %+v, %v", result, err)
 	}
 }

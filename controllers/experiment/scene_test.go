@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,6 +55,22 @@ func (s *scene) run(t *testing.T) *Run {
 		ReplicationExperiment: x, Input: input, Plan: plan.Plan{Seed: &batchv1.Job{}}, Cluster: s, Processes: s, Now: func() time.Time { return s.now },
 		Snapshot: &Snapshot{x: x, input: &input, cluster: s, processes: s, now: func() time.Time { return s.now }},
 	}
+}
+
+// others are so many experiments that are ahead.
+func others(n int) func(context.Context, bool) ([]types.NamespacedName, error) {
+	return func(context.Context, bool) ([]types.NamespacedName, error) {
+		return make([]types.NamespacedName, n), nil
+	}
+}
+
+// judged is whether an experiment is accepted by the rules, and then by its steps.
+func judged(t *testing.T, run *Run) (Outcome, error) {
+	t.Helper()
+	if out := wrongSpec(run.ReplicationExperiment, run.Input.Servers); out.Terminal {
+		return out, nil
+	}
+	return accept(t.Context(), run)
 }
 
 // ago is a time before the world's now.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plan"
 )
@@ -40,8 +42,8 @@ type Run struct {
 	Now       func() time.Time
 	// Version of this operator.
 	Version string
-	// Others counts the other experiments that are under way, for taking turns.
-	Others func(context.Context) (int, error)
+	// Others are the experiments that must end before this one begins: see Reconciler.Turns.
+	Others func(ctx context.Context, begin bool) ([]types.NamespacedName, error)
 	// Snapshot is what this pass sees of the world.
 	Snapshot *Snapshot
 	// waiting is what the step waited for when it last looked.

@@ -2,10 +2,17 @@ package experiment
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/experiment/diagnose"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/plan"
 	"replab.dev/internal/provenance"
 )
 
@@ -45,7 +52,21 @@ func alteredPods(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if found := provenance.Altered(run.Plan.Templates(), pods); len(found) > 0 {
+	found := provenance.Altered(run.Plan.Templates(), append(run.Plan.Controllers(), plan.AuditNames(run.Name)...), pods)
+	for _, name := range run.Plan.Nodes {
+		if slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Name == name }) {
+			continue
+		}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: name}}
+		there, err := run.Cluster.Get(ctx, pod)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if label := pod.Labels[kube.LabelExperiment]; there && label != run.Name {
+			found = append(found, fmt.Sprintf("Label %s of pod %s is %q, not %q as planned.", kube.LabelExperiment, name, label, run.Name))
+		}
+	}
+	if len(found) > 0 {
 		return Terminal(v1alpha1.ReasonPodAltered, "pods were changed after they were made: %s", strings.Join(found, " ")), nil
 	}
 	return Done(), nil

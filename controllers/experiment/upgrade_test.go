@@ -77,7 +77,7 @@ func TestAVerdictStandsWhateverTheNextOperatorCanPlan(t *testing.T) {
 	x.Status.Images = &v1alpha1.ImagesStatus{}
 	w := newWorld(t, x)
 	r := &Reconciler{Cluster: w, Processes: w, Now: func() time.Time { return w.now }, Config: w.config()} // no server that it knows
-	if _, err := r.step(t.Context(), x, Done()); err != nil {
+	if _, err := r.step(t.Context(), &Run{ReplicationExperiment: x, Cluster: w, Processes: w, Now: r.Now}, Done()); err != nil {
 		t.Fatal(err)
 	}
 	if x.Status.Verdict != v1alpha1.VerdictPassed || len(x.Status.Reasons) > 0 {

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,9 @@ func (w *world) Pods(context.Context, *v1alpha1.ReplicationExperiment) ([]corev1
 	}
 	if w.alter != nil {
 		w.alter(&pods[1])
+	}
+	if w.relabelled {
+		pods = slices.Delete(pods, 1, 2)
 	}
 	for _, c := range []string{"director", "proxy", "social", "recorder"} {
 		pods = append(pods, readyPod(w.x+"-"+c+"-5d8f-x2k9p", c)) // as a Deployment names them

@@ -41,6 +41,7 @@ type world struct {
 	restartsAt     time.Duration              // after the load began, all agents are started anew; 0 for never
 	droppedPackets int64                      // by each of them
 	alter          func(*corev1.Pod)          // changes the second node's pod
+	relabelled     bool                       // the second node's pod has another experiment's label
 	undelayed      time.Duration              // for how much longer a pod that comes into another's place has run before it is seen
 
 	faults     map[string]*wire.FaultRecord // the agents' notes

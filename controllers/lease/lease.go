@@ -125,9 +125,9 @@ func holding(lease *coordinationv1.Lease, me string, now time.Time) held {
 	}
 	mine := ptr.Deref(lease.Spec.HolderIdentity, "") == me
 	switch {
-	case mine && age < Renew:
+	case mine && age < Renew && age > -Expiry:
 		return heldByMe
-	case mine, age > Expiry:
+	case mine, age > Expiry, age < -Expiry: // no clock is so far ahead: it was made up
 		return toBeRenewed
 	}
 	return heldByOther

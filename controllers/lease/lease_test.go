@@ -29,6 +29,8 @@ func TestHolding(t *testing.T) {
 		{"another's", "other", Expiry, heldByOther},
 		{"another's, who is gone", "other", Expiry + 1, toBeRenewed},
 		{"another's, whose clock is ahead", "other", -time.Minute, heldByOther},
+		{"another's, from a time that is made up", "other", -50 * 365 * 24 * time.Hour, toBeRenewed},
+		{"mine, from a time that is made up", "me", -time.Hour, toBeRenewed},
 	} {
 		if got := holding(leaseOf(c.holder, now.Add(-c.age)), "me", now); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)

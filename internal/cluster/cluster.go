@@ -150,11 +150,16 @@ func (c *Cluster) Get(ctx context.Context, obj client.Object) (bool, error) {
 	return err == nil, err
 }
 
-// Pods of an experiment.
+// Pods of an experiment, with what is read of them: anybody who makes pods can label megabytes as the experiment's.
 func (c *Cluster) Pods(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Pod, error) {
-	var list corev1.PodList
-	err := c.Client.List(ctx, &list, ofExperiment(x)...)
-	return list.Items, err
+	var found []corev1.Pod
+	err := pages(ctx, c.Client, func(page *corev1.PodList) bool {
+		for i := range page.Items {
+			found = append(found, essence(&page.Items[i]))
+		}
+		return true
+	}, append(ofExperiment(x), client.Limit(fatPageSize))...)
+	return found, err
 }
 
 // Machines of these names; one that is gone is left out.
@@ -175,9 +180,18 @@ func (c *Cluster) Machines(ctx context.Context, names []string) ([]corev1.Node, 
 
 // Claims of an experiment.
 func (c *Cluster) Claims(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.PersistentVolumeClaim, error) {
-	var list corev1.PersistentVolumeClaimList
-	err := c.Client.List(ctx, &list, ofExperiment(x)...)
-	return list.Items, err
+	var found []corev1.PersistentVolumeClaim
+	err := pages(ctx, c.Client, func(page *corev1.PersistentVolumeClaimList) bool {
+		for i := range page.Items {
+			claim := &page.Items[i]
+			spec := corev1.PersistentVolumeClaimSpec{StorageClassName: claim.Spec.StorageClassName, Resources: claim.Spec.Resources}
+			found = append(found, corev1.PersistentVolumeClaim{
+				ObjectMeta: metadata(&claim.ObjectMeta), Spec: spec, Status: corev1.PersistentVolumeClaimStatus{Phase: claim.Status.Phase},
+			})
+		}
+		return true
+	}, append(ofExperiment(x), client.Limit(fatPageSize))...)
+	return found, err
 }
 
 // DeletePod deletes a pod that has this UID; that it is gone already is fine.

@@ -28,18 +28,16 @@ func (c *Cluster) Refusals(ctx context.Context, x *v1alpha1.ReplicationExperimen
 
 // LastEvent is the newest event about an object, nil when there is none.
 func (c *Cluster) LastEvent(ctx context.Context, about client.Object) (*corev1.Event, error) {
-	var list corev1.EventList
-	err := c.Client.List(ctx, &list, client.InNamespace(about.GetNamespace()), client.MatchingFields{"involvedObject.uid": string(about.GetUID())})
-	if err != nil {
-		return nil, err
-	}
 	var last *corev1.Event
-	for i := range list.Items {
-		if e := &list.Items[i]; last == nil || !seenAt(e).Before(seenAt(last)) {
-			last = e
+	err := pages(ctx, c.Client, func(page *corev1.EventList) bool {
+		for i := range page.Items {
+			if e := &page.Items[i]; last == nil || !seenAt(e).Before(seenAt(last)) {
+				last = e.DeepCopy() // the page goes
+			}
 		}
-	}
-	return last, nil
+		return true
+	}, client.InNamespace(about.GetNamespace()), client.MatchingFields{"involvedObject.uid": string(about.GetUID())})
+	return last, err
 }
 
 // seenAt is when an event was last seen: each way of recording events notes it elsewhere.

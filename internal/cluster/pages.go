@@ -10,6 +10,9 @@ import (
 // pageSize bounds the objects of a list that are in memory at the same time.
 const pageSize = 100
 
+// fatPageSize is that of objects that may have a megabyte each, such as pods that anybody makes.
+const fatPageSize = 5
+
 // pages lists a page at a time, until each returns false.
 func pages[L any, P interface {
 	*L

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,12 +16,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 )
 
 // large is a cluster of many machines and events, which counts what it hands out.
 type large struct {
 	machines []corev1.Node
 	events   []corev1.Event
+	pods     []corev1.Pod
+	claims   []corev1.PersistentVolumeClaim
 	read     int // machines
 	most     int // objects at once
 }
@@ -37,6 +41,12 @@ func (l *large) client() client.WithWatch {
 				l.most = max(l.most, len(list.Items))
 			case *corev1.EventList:
 				list.Items, list.Continue = page(l.events, from, o.Limit)
+				l.most = max(l.most, len(list.Items))
+			case *corev1.PodList:
+				list.Items, list.Continue = page(l.pods, from, o.Limit)
+				l.most = max(l.most, len(list.Items))
+			case *corev1.PersistentVolumeClaimList:
+				list.Items, list.Continue = page(l.claims, from, o.Limit)
 				l.most = max(l.most, len(list.Items))
 			}
 			return nil
@@ -126,5 +136,47 @@ func TestRefusalsAreReadInPages(t *testing.T) {
 	found, err := (&Cluster{Client: l.client()}).Refusals(t.Context(), x)
 	if err != nil || len(found) != 3 || l.most > pageSize {
 		t.Errorf("%d events, %v, at most %d at once", len(found), err, l.most)
+	}
+}
+
+// TestFatPodsAreNotKept: what anybody labels as the experiment's must not fill the operator's memory.
+func TestFatPodsAreNotKept(t *testing.T) {
+	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
+	fat := strings.Repeat("x", 1<<20)
+	l := &large{pods: make([]corev1.Pod, 60), claims: make([]corev1.PersistentVolumeClaim, 60)}
+	for i := range l.pods {
+		p := &l.pods[i]
+		p.Name, p.Labels = fmt.Sprint("x-", i), map[string]string{kube.LabelComponent: kube.ComponentNode}
+		p.Spec.Containers = []corev1.Container{{Name: "a", Image: "b", Env: []corev1.EnvVar{{Name: "A", Value: fat}}}}
+		p.Status.PodIP, p.Annotations = "10.0.0.1", map[string]string{"a": fat}
+		l.claims[i].Name, l.claims[i].Annotations = p.Name, p.Annotations
+	}
+	l.pods[7].Labels["a"] = fat
+	l.pods[8].Status.Message = fat
+	c := &Cluster{Client: l.client()}
+	pods, err := c.Pods(t.Context(), x)
+	if err != nil || len(pods) != 60 || l.most > fatPageSize {
+		t.Fatalf("%d pods, %v, at most %d at once", len(pods), err, l.most)
+	}
+	for i, p := range pods {
+		if size := p.Size(); size > essenceMost || p.Name != l.pods[i].Name || p.Labels[kube.LabelComponent] != kube.ComponentNode {
+			t.Errorf("pod %s is kept with %d bytes", p.Name, size)
+		}
+	}
+	if p := pods[0]; p.Status.PodIP == "" || p.Spec.Containers[0].Name != "a" || p.Spec.Containers[0].Image != "b" {
+		t.Errorf("%+v", p)
+	}
+	claims, err := c.Claims(t.Context(), x)
+	if err != nil || len(claims) != 60 || claims[0].Size() > essenceMost || l.most > fatPageSize {
+		t.Errorf("%d claims, %v, at most %d at once", len(claims), err, l.most)
+	}
+}
+
+func TestTheLastEventIsReadInPages(t *testing.T) {
+	l := &large{events: make([]corev1.Event, 950)}
+	l.events[500].Name, l.events[500].CreationTimestamp = "newest", metav1.Now()
+	last, err := (&Cluster{Client: l.client()}).LastEvent(t.Context(), &corev1.Pod{})
+	if err != nil || last == nil || last.Name != "newest" || l.most > pageSize {
+		t.Errorf("%v, %v, at most %d at once", last, err, l.most)
 	}
 }

@@ -67,7 +67,7 @@ func (c *Cluster) inUse(ctx context.Context, namespace string, remade topology.R
 		return there, err
 	}
 	var pods corev1.PodList
-	err := c.Client.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels(remade.Labels))
+	err := c.Client.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels(remade.Labels), client.Limit(1))
 	return len(pods.Items) > 0, err
 }
 

@@ -107,6 +107,11 @@ const (
 	recountSuffix = "-recount"
 )
 
+// AuditNames are the names of the Jobs that audit an experiment.
+func AuditNames(experiment string) []string {
+	return []string{experiment + auditSuffix, experiment + recountSuffix}
+}
+
 // Audit returns the audit's objects for the roles that the nodes have once the load has settled. The Job is the last.
 func Audit(in Input, state topology.State) ([]kube.Object, *batchv1.Job, error) {
 	return auditOf(in, auditSuffix, func(b *builder, c *wire.AuditConfig) {

@@ -53,7 +53,10 @@ func TestAltered(t *testing.T) {
 		"a container that a webhook adds": {func(p []corev1.Pod) {
 			p[0].Spec.Containers = append(p[0].Spec.Containers, corev1.Container{Name: "mesh", Image: "mesh:1"})
 		}, ""},
-		"a pod that nobody planned": {func(p []corev1.Pod) { p[0].Name, p[0].Labels = "y-db-0", nil }, ""},
+		"a pod that nobody planned":   {func(p []corev1.Pod) { p[0].Name, p[0].Labels = "y-db-0", nil }, ""},
+		"a pod of another experiment": {func(p []corev1.Pod) { p[0].Name = "y-db-0" }, "Pod y-db-0 has the experiment's labels and was not made for it."},
+		"a pod of experiment x-db":    {func(p []corev1.Pod) { p[0].Name = "x-db-db-0" }, "Pod x-db-db-0 has the experiment's labels"},
+		"a pod of another operator":   {func(p []corev1.Pod) { p[0].Name = "x-load-1-abcde" }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pods []corev1.Pod
@@ -63,7 +66,7 @@ func TestAltered(t *testing.T) {
 				pods = append(pods, corev1.Pod{ObjectMeta: own.ObjectMeta, Spec: own.Spec})
 			}
 			c.change(pods)
-			got := strings.Join(Altered(planned, pods), " ")
+			got := strings.Join(Altered(planned, []string{"x-load"}, pods), " ")
 			if c.says == "" && got != "" || !strings.Contains(got, c.says) {
 				t.Errorf("%q, want %q", got, c.says)
 			}

@@ -10,12 +10,16 @@ import (
 	"testing"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -151,5 +155,44 @@ func TestThePlanIsRefusedByTheAPIServer(t *testing.T) {
 		if slices.Sort(lines); len(slices.Compact(lines)) < strings.Count(found.Message, "\n")+1 {
 			t.Errorf("%s is told twice: %s", name, found.Message)
 		}
+	}
+}
+
+// TestAWebhookThatIsDownHoldsNoOtherUp: the run says what refuses it, is not in line meanwhile, and ends.
+func TestAWebhookThatIsDownHoldsNoOtherUp(t *testing.T) {
+	r, namespace := operator(t)
+	api := kubetest.Client(t)
+	hook := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "down"}, Webhooks: []admissionv1.ValidatingWebhook{{
+		Name: "down.example.com", AdmissionReviewVersions: []string{"v1"}, SideEffects: ptr.To(admissionv1.SideEffectClassNone), TimeoutSeconds: ptr.To[int32](1),
+		ClientConfig:      admissionv1.WebhookClientConfig{URL: ptr.To("https://127.0.0.1:1/x")},
+		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
+		Rules: []admissionv1.RuleWithOperations{{Operations: []admissionv1.OperationType{"CREATE"}, Rule: admissionv1.Rule{
+			APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"statefulsets"},
+		}}},
+	}}}
+	must(t, api.Create(t.Context(), hook))
+	t.Cleanup(func() { must(t, api.Delete(context.Background(), hook)) })
+	set := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "a"}}
+	set.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
+	set.Spec.Template.Labels = set.Spec.Selector.MatchLabels
+	set.Spec.Template.Spec.Containers = []corev1.Container{{Name: "a", Image: "a"}}
+	until(t, "the webhook is asked", func() bool {
+		return apierrors.IsInternalError(api.Create(t.Context(), set.DeepCopy(), client.DryRunAll))
+	})
+	object := minimalWith(t, `{spec: {}}`)
+	object.SetNamespace(namespace)
+	must(t, api.Create(t.Context(), object))
+	look := func() (x v1alpha1.ReplicationExperiment, c *metav1.Condition) {
+		_, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(object)})
+		must(t, err)
+		must(t, api.Get(t.Context(), client.ObjectKeyFromObject(object), &x))
+		return x, meta.FindStatusCondition(x.Status.Conditions, v1alpha1.ConditionAccepted)
+	}
+	if x, c := look(); c == nil || c.Reason != "Refused" || !strings.Contains(c.Message, "down.example.com") || experiment.InLine(&x) {
+		t.Fatalf("it waits with %+v", c)
+	}
+	r.Now = func() time.Time { return time.Now().Add(2 * time.Minute) }
+	if _, c := look(); c == nil || c.Reason != v1alpha1.ReasonObjectRefused || !strings.Contains(c.Message, "down.example.com") {
+		t.Errorf("it ends with %+v", c)
 	}
 }

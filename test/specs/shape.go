@@ -193,4 +193,18 @@ var runShapeCases = []Case{
 		Says:      "a key has more than 317 or a value more than 63 characters",
 		Neighbour: `{spec: {pods: {all: {labels: {a: ` + strings.Repeat("x", 63) + `}}}}}`,
 	},
+	{
+		Name:      "a selector too long for a label",
+		Refused:   `{spec: {pods: {all: {nodeSelector: {a: ` + strings.Repeat("x", 64) + `}}}}}`,
+		Field:     "spec.pods.all.nodeSelector",
+		Says:      "a key has more than 317 or a value more than 63 characters",
+		Neighbour: `{spec: {pods: {all: {nodeSelector: {a: ` + strings.Repeat("x", 63) + `}}}}}`,
+	},
+	{
+		Name:      "annotations that fill the operator's memory",
+		Refused:   `{spec: {pods: {all: {annotations: {a: ` + strings.Repeat("x", 8191) + `, b: ` + strings.Repeat("x", 8192) + `}}}}}`,
+		Field:     "spec.pods.all.annotations",
+		Says:      "keys and values have more than 16384 characters in all",
+		Neighbour: `{spec: {pods: {all: {annotations: {a: ` + strings.Repeat("x", 8191) + `, b: ` + strings.Repeat("x", 8191) + `}}}}}`,
+	},
 }

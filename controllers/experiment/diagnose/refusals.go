@@ -34,7 +34,8 @@ func refusals(s *Scene) step.Outcome {
 // belongs tells whether an event is about an object of this run's plan, or about the ReplicaSet of one.
 func belongs(s *Scene, o corev1.ObjectReference) bool {
 	for _, planned := range s.Controllers {
-		if o.Name == planned || o.Kind == "ReplicaSet" && strings.HasPrefix(o.Name, planned+"-") {
+		hash, below := strings.CutPrefix(o.Name, planned+"-")
+		if o.Name == planned || o.Kind == "ReplicaSet" && below && !strings.Contains(hash, "-") {
 			return true
 		}
 	}

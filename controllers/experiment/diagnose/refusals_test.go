@@ -25,11 +25,12 @@ func TestPodsThatTheAPIServerRefusesEndTheRun(t *testing.T) {
 		event corev1.Event
 		ends  bool
 	}{
-		"of nodes":              {event("StatefulSet", "x-db", RefusedAfter+time.Second, time.Second), true},
-		"of a ReplicaSet":       {event("ReplicaSet", "x-proxy-5d4", RefusedAfter+time.Second, time.Second), true},
-		"just begun":            {event("StatefulSet", "x-db", time.Second, time.Second), false},
-		"over since":            {event("StatefulSet", "x-db", time.Hour, refusedStill+time.Second), false},
-		"of another experiment": {event("StatefulSet", "x-db-db", RefusedAfter+time.Second, time.Second), false},
+		"of nodes":                              {event("StatefulSet", "x-db", RefusedAfter+time.Second, time.Second), true},
+		"of a ReplicaSet":                       {event("ReplicaSet", "x-proxy-5d4", RefusedAfter+time.Second, time.Second), true},
+		"just begun":                            {event("StatefulSet", "x-db", time.Second, time.Second), false},
+		"over since":                            {event("StatefulSet", "x-db", time.Hour, refusedStill+time.Second), false},
+		"of a ReplicaSet of experiment x-proxy": {event("ReplicaSet", "x-proxy-social-5d4", RefusedAfter+time.Second, time.Second), false},
+		"of another experiment":                 {event("StatefulSet", "x-db-db", RefusedAfter+time.Second, time.Second), false},
 	} {
 		out := refusals(&Scene{Now: now, Controllers: []string{"x-db", "x-proxy"}, Refusals: []corev1.Event{c.event}})
 		if out.Terminal != c.ends || c.ends && (out.Reason != v1alpha1.ReasonObjectRefused || !strings.Contains(out.Message, why)) {
