@@ -41,6 +41,9 @@ func (l *led) open() bool        { return l.leads() || l.stays.Load() }
 func (*led) IsServer(argv, process []string) bool                { return slices.Equal(argv, process) }
 func (l *led) Client(string, string) (engine.Client, error)      { return ledClient{l}, nil }
 func (l *led) ManagerClient(string, string) engine.ManagerClient { return l }
+func (*led) RemoteClient(wire.Endpoint, string, string) engine.RemoteClient {
+	return nil
+}
 
 func (l *led) Node(context.Context) (engine.ManagerNode, error) {
 	return engine.ManagerNode{Holds: l.leads(), State: "running"}, nil
