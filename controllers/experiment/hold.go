@@ -39,16 +39,25 @@ func (r *Reconciler) mayAct(ctx context.Context, x *v1alpha1.ReplicationExperime
 		return Terminal(why.Reason, "%s; its Lease %s could not be had for %s: %v", why.Message, lease.Name(x.Name), endPatience, err), nil
 	case state == lease.TakenOver:
 		return Terminal(why.Reason, "%s; another operator held its Lease %s and had not ended it after %s", why.Message, lease.Name(x.Name), endPatience), nil
-	case refused && (x.Status.StartTime == nil && refusalOf(err) == refusedEver || r.leaseless.Lasts(x.UID, r.Now()) >= diagnose.RefusedAfter):
-		return Terminal(v1alpha1.ReasonObjectRefused, "the API server refuses the run's Lease: %v", err), nil
-	case err != nil && x.Status.StartTime == nil && refusalOf(err) != notRefused:
-		return Wait(lease.Renew, "Held", "the API server refuses to read its Lease %s: %v", lease.Name(x.Name), err), nil
 	case err != nil:
-		return Outcome{}, err
+		return r.withoutLease(x, err, refused)
 	case state == lease.OfAnother: // which must have renewed the Lease by then
 		return Wait(lease.Renew, "Held", "operator %s holds Lease %s and carries the experiment out. If there is no such operator, delete the Lease", r.holder(ctx, x), lease.Name(x.Name)), nil
 	}
 	return Done(), nil
+}
+
+// withoutLease says what becomes of a run whose Lease could not be had. A refusal ends a run, at once where it has not started and never
+// can, or after a while; anything else is tried again.
+func (r *Reconciler) withoutLease(x *v1alpha1.ReplicationExperiment, err error, refused bool) (Outcome, error) {
+	waits := x.Status.StartTime == nil
+	switch {
+	case refused && (waits && refusalOf(err) == refusedEver || r.leaseless.Lasts(x.UID, r.Now()) >= diagnose.RefusedAfter):
+		return Terminal(v1alpha1.ReasonObjectRefused, "the API server refuses the run's Lease: %v", err), nil
+	case waits && refusalOf(err) != notRefused:
+		return Wait(lease.Renew, "Held", "the API server refuses to read its Lease %s: %v", lease.Name(x.Name), err), nil
+	}
+	return Outcome{}, err
 }
 
 // holder of the Lease of an experiment that has not started, as far as it can be read.

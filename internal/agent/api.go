@@ -136,9 +136,14 @@ var statuses = []struct {
 	of     error
 	status int
 }{
-	{errBadRequest, http.StatusBadRequest}, {fault.ErrInvalid, http.StatusBadRequest}, {link.ErrInvalid, http.StatusBadRequest},
-	{errFencing, http.StatusConflict}, {fault.ErrOtherPod, http.StatusConflict}, {link.ErrOtherPod, http.StatusConflict},
-	{fault.ErrUnknown, http.StatusNotFound}, {errNotYet, http.StatusServiceUnavailable},
+	{errBadRequest, http.StatusBadRequest},
+	{fault.ErrInvalid, http.StatusBadRequest},
+	{link.ErrInvalid, http.StatusBadRequest},
+	{errFencing, http.StatusConflict},
+	{fault.ErrOtherPod, http.StatusConflict},
+	{link.ErrOtherPod, http.StatusConflict},
+	{fault.ErrUnknown, http.StatusNotFound},
+	{errNotYet, http.StatusServiceUnavailable},
 }
 
 // answer answers with the document that is returned, if there is one, or with the status of the error.

@@ -122,5 +122,5 @@ func (m Member) TakeOver(ctx context.Context, component string) error {
 	return nil
 }
 
-// ErrMembersNames: a member's own transactions cannot be told from those of other members.
+// ErrMembersNames says that a member's own transactions cannot be told from those of other members.
 var ErrMembersNames = errors.New("members of a group name their transactions alike: the member that made one is not known")

@@ -1,3 +1,4 @@
+// Package screen draws a run in a terminal and redraws it as it goes.
 package screen
 
 import (

@@ -27,7 +27,7 @@ func NewLog(now func() time.Time, p *pauses.Log) *Log {
 	return &Log{now: now, gaps: gaps{pauses: p}, writers: map[string]time.Time{}}
 }
 
-// SideBySide: nodes take writes side by side, so another node's acknowledgement is no gap.
+// SideBySide says that nodes take writes side by side, so another node's acknowledgement is no gap.
 func (l *Log) SideBySide() { l.several = true }
 
 // Begin notes when the load began: with it the first silence.

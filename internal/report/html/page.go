@@ -17,11 +17,11 @@ import (
 	"replab.dev/internal/results"
 )
 
-// Table and Cell of a page are those of any report.
-type (
-	Table = figures.Table
-	Cell  = figures.Cell
-)
+// Table of a page is that of any report.
+type Table = figures.Table
+
+// Cell of a page is that of any report.
+type Cell = figures.Cell
 
 var words = figures.Words
 

@@ -1,8 +1,6 @@
 // Package seeds has the tables of the seed documents, which experiments of this repository reproduce. It is pure.
 package seeds
 
-import ()
-
 // Figure is a line of seed 001's tables; of a run, one of its stages.
 type Figure struct {
 	Connections int64

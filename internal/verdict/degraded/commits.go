@@ -44,7 +44,7 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 		b.Between(path, *r.DegradedCommits, e.Recorder.Commits.DegradedCommitsAtMost, finding.Of(finding.FlushedTogether).String())
 	}
 	none := *r.DegradedCommits == 0 && len(Unsampled(e.Recorder)) == 0 && e.Recorder.Commits.DegradedCommitsAtMost == 0
-	if r.DegradedMilliseconds != nil && !(none && *r.DegradedMilliseconds == 0) {
+	if r.DegradedMilliseconds != nil && (!none || *r.DegradedMilliseconds != 0) {
 		b.AtLeast("replication.degradedMilliseconds", *r.DegradedMilliseconds, finding.Of(finding.Sampled).String())
 	}
 }
