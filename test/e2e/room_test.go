@@ -51,20 +51,19 @@ var requests = semaphore.NewWeighted(smallMachine)
 
 const smallMachine int64 = 1900
 
-// requested is what the pods of a run request in all. A node that fits on no machine is never scheduled.
+// requested is what the pods of a run request in all. A node that fits on no machine is never scheduled. A run with links has the machine for
+// itself: others would delay its packets.
 func requested(x *v1alpha1.ReplicationExperiment) int64 {
-	const instruments, agent, linked = 250, 10, 200
+	const instruments, agent = 250, 10
 	node := int64(100)
 	if asked, ok := x.Spec.Topology.Resources.Requests[corev1.ResourceCPU]; ok {
 		node = asked.MilliValue()
 	}
 	switch {
-	case node > smallMachine:
-		node = 0
 	case len(x.Spec.Topology.Links) > 0:
-		node += linked
-	default:
-		node += agent
+		return smallMachine
+	case node > smallMachine:
+		return instruments
 	}
-	return min(instruments+int64(x.Spec.Topology.Nodes)*node, smallMachine)
+	return min(instruments+int64(x.Spec.Topology.Nodes)*(node+agent), smallMachine)
 }
