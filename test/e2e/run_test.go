@@ -60,11 +60,6 @@ func halve(s *v1alpha1.ReplicationExperimentSpec) {
 			f.HoldSeconds /= 2
 		}
 	}
-	for i := range s.Goals {
-		if g := &s.Goals[i]; g.Metric == "outageMilliseconds" && g.Max != nil {
-			*g.Max = min(*g.Max, s.Load.Seconds()*1000-1) // longer than the load would be refused
-		}
-	}
 }
 
 // shorten leaves a stage in which links are set the time for it.
