@@ -61,6 +61,7 @@ func (b *builder) socialContainer() corev1.Container {
 		c.VolumeMounts = append(c.VolumeMounts, kube.MountWritable("tmp", "/tmp"))
 		return c
 	}
+	c.Env = append(c.Env, kube.SparesProcessors()...)
 	kube.Metered(&c)
 	return c
 }
