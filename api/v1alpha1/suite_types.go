@@ -17,7 +17,6 @@ import (
 // +kubebuilder:printcolumn:name="Conclusion",type=string,JSONPath=`.status.columns.conclusion`
 // +kubebuilder:printcolumn:name="ETA",type=string,JSONPath=`.status.estimatedCompletionTime`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 30",message="metadata.name: trials are named after the suite. Use at most 30 characters."
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name: trials are named after it. Use lower-case letters, digits and '-', a letter first."
 type ReplicationSuite struct {
 	metav1.TypeMeta   `json:",inline"`

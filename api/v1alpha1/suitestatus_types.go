@@ -77,7 +77,7 @@ type ReplicationSuiteStatus struct {
 	// comparisons of the variants.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=1024
+	// +kubebuilder:validation:MaxItems=512
 	Comparisons []SuiteComparisonStatus `json:"comparisons,omitempty"`
 	// expectations of the spec, in their order.
 	// +optional
@@ -140,7 +140,7 @@ type VariantStatus struct {
 	// figures over these trials.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=512
+	// +kubebuilder:validation:MaxItems=256
 	Figures []TrialsFigure `json:"figures,omitempty"`
 	// losses of acknowledged writes. Absent when no trial could tell.
 	// +optional

@@ -159,7 +159,9 @@ func TestAnExperimentInTheWayIsLeftAlone(t *testing.T) {
 	w.until(func(s *v1alpha1.ReplicationSuite) bool { return s.Status.StartTime != nil }, "pair")
 	foreign := experiment.Parse(t, []byte("{metadata: {name: pair-async-6}, spec: {topology: {type: Single}, load: {stages: [{name: a, durationSeconds: 1, users: 1}]}}}"))
 	must(t, w.client.Create(t.Context(), foreign))
-	s := w.until(func(s *v1alpha1.ReplicationSuite) bool { return condition(s, "Complete").Reason == v1alpha1.ReasonNameTaken }, "pair")
+	s := w.until(func(s *v1alpha1.ReplicationSuite) bool {
+		return condition(s, "Complete").Reason == v1alpha1.ReasonNameTaken
+	}, "pair")
 	if last := s.Status.Runs[len(s.Status.Runs)-1]; last.Name != "pair-async-6" || last.UID != "" {
 		t.Errorf("it has taken %+v", last)
 	}
@@ -236,7 +238,9 @@ func TestSuspendStartsNoFurtherTrial(t *testing.T) {
 	w.apply(pair)
 	w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 2 }, "pair")
 	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Suspend = true })
-	s := w.until(func(s *v1alpha1.ReplicationSuite) bool { return condition(s, "Complete").Reason == v1alpha1.ReasonSuspended }, "pair")
+	s := w.until(func(s *v1alpha1.ReplicationSuite) bool {
+		return condition(s, "Complete").Reason == v1alpha1.ReasonSuspended
+	}, "pair")
 	if len(w.order) != 2 || s.Status.Trials.Done != 2 {
 		t.Errorf("%v, %+v", w.order, s.Status.Trials)
 	}
@@ -264,7 +268,9 @@ func TestAChangedSpecStartsNoFurtherTrial(t *testing.T) {
 	w.apply(pair)
 	w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 2 }, "pair")
 	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Trials = 7 })
-	w.until(func(s *v1alpha1.ReplicationSuite) bool { return condition(s, "Complete").Reason == v1alpha1.ReasonSpecChanged }, "pair")
+	w.until(func(s *v1alpha1.ReplicationSuite) bool {
+		return condition(s, "Complete").Reason == v1alpha1.ReasonSpecChanged
+	}, "pair")
 	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Trials, s.Spec.KeepTrials = 6, 1 })
 	if s := w.until(over, "pair"); s.Status.Trials.Done != 12 {
 		t.Errorf("%+v", s.Status.Trials)

@@ -18,6 +18,9 @@ type compared struct {
 	percent *compare.Interval
 }
 
+// mostComparisons is how many the status holds.
+const mostComparisons = 512
+
 // compareAll writes the comparisons into the status, with notes about those that a reader may misunderstand.
 func (r results) compareAll() {
 	s := &r.suite.Status
@@ -32,6 +35,10 @@ func (r results) compareAll() {
 				s.Notes = append(s.Notes, fmt.Sprintf("%s/%s %s: %d of about %d rounds that would decide it.", c.Of, c.To, place(found.Metric, found.Stage), found.N, found.RoundsNeeded))
 			}
 		}
+	}
+	if len(s.Comparisons) > mostComparisons {
+		s.Comparisons = s.Comparisons[:mostComparisons]
+		s.Notes = append(s.Notes, fmt.Sprintf("The status holds %d comparisons: name fewer metrics.", mostComparisons))
 	}
 	if len(s.Comparisons) > 0 && r.suite.Spec.Order == v1alpha1.OrderSequential {
 		s.Notes = append(s.Notes, "The variants ran one after the other: comparisons include any drift of the machine.")

@@ -143,14 +143,14 @@ func TestExpectations(t *testing.T) {
 		met         metav1.ConditionStatus
 		verdict     v1alpha1.Verdict
 	}{
-		"none lost":                          {"max: 0", []int64{0, 0, 0, 0, 0, 0}, "True", "Passed"},
-		"one lost":                           {"max: 0", []int64{0, 0, 3, 0, 0, 0}, "False", "Failed"},
-		"one unknown":                        {"max: 0", []int64{0, 0, -1, 0, 0, 0}, "Unknown", "Inconclusive"},
-		"not all have run":                   {"max: 0", []int64{0, 0}, "Unknown", "Inconclusive"},
-		"one is lost before all have run":    {"max: 0", []int64{0, 1}, "False", "Failed"},
-		"a bound that is too much":           {"max: 2", []int64{0, 0, 103, 0, 0, 0}, "False", "Failed"},
-		"a bound that may be too much":       {"max: 2", []int64{0, 0, 101, 0, 0, 0}, "Unknown", "Inconclusive"},
-		"a control that holds":               {"min: 1, inAtLeastTrials: 4", []int64{5, 5, 0, 101, -1, 1}, "True", "Passed"},
+		"none lost":                           {"max: 0", []int64{0, 0, 0, 0, 0, 0}, "True", "Passed"},
+		"one lost":                            {"max: 0", []int64{0, 0, 3, 0, 0, 0}, "False", "Failed"},
+		"one unknown":                         {"max: 0", []int64{0, 0, -1, 0, 0, 0}, "Unknown", "Inconclusive"},
+		"not all have run":                    {"max: 0", []int64{0, 0}, "Unknown", "Inconclusive"},
+		"one is lost before all have run":     {"max: 0", []int64{0, 1}, "False", "Failed"},
+		"a bound that is too much":            {"max: 2", []int64{0, 0, 103, 0, 0, 0}, "False", "Failed"},
+		"a bound that may be too much":        {"max: 2", []int64{0, 0, 101, 0, 0, 0}, "Unknown", "Inconclusive"},
+		"a control that holds":                {"min: 1, inAtLeastTrials: 4", []int64{5, 5, 0, 101, -1, 1}, "True", "Passed"},
 		"a control that cannot hold any more": {"min: 1, inAtLeastTrials: 4", []int64{0, 0, 0}, "False", "Failed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -115,10 +115,10 @@ func TestSuiteRunsAgainstAnAPIServer(t *testing.T) {
 // TestWrongVariantsAreRefused by the API server, and by the operator's rules of experiments.
 func TestWrongVariantsAreRefused(t *testing.T) {
 	for patch, says := range map[string]string{
-		"topology: {type: SemySync}":                               "variant semisync: ",
-		"topology: {type: SemiSync}, loads: {}":                    `unknown field "spec.loads"`,
-		"topology: {nodes: 0}":                                     "spec.topology.nodes",
-		"topology: {type: SemiSync, semiSync: {ackReplicas: 2}}":   "exceeds the number of replicas",
+		"topology: {type: SemySync}":                             "variant semisync: ",
+		"topology: {type: SemiSync}, loads: {}":                  `unknown field "spec.loads"`,
+		"topology: {nodes: 0}":                                   "spec.topology.nodes",
+		"topology: {type: SemiSync, semiSync: {ackReplicas: 2}}": "exceeds the number of replicas",
 	} {
 		key := suiteIn(t, strings.Replace(twoVariants, "topology: {type: SemiSync}}", patch+"}", 1))
 		s := carry(t, suiteOperator(kubetest.Client(t)), key, complete)

@@ -67,4 +67,3 @@ var suites = sync.OnceValues(func() (*suiteSchema, error) {
 	validator, _, err := schemavalidation.NewSchemaValidator(&internal)
 	return &suiteSchema{structural, validator}, err
 })
-
