@@ -11,6 +11,12 @@ import (
 	"replab.dev/internal/figure"
 )
 
+// Metric tells of a metric whether a trial has exactly one figure of it, and whether stages have one too.
+func Metric(name string) (whole, inStages bool) {
+	e, known := figure.Named(name)
+	return known && !strings.Contains(e.Path, "[]"), e.InStages
+}
+
 // lostWrites is the one figure that an Inconclusive trial proves too: a write that is known to be lost is lost.
 const lostWrites = "lostWrites"
 

@@ -4,13 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/figure"
 )
 
 const (
@@ -33,12 +31,16 @@ var suiteRules = []func(*suite){templates, trials, drawnFaults, comparisons, exp
 // suite under validation.
 type suite struct {
 	*v1alpha1.ReplicationSuite
-	errs field.ErrorList
+	metrics Metrics
+	errs    field.ErrorList
 }
 
+// Metrics tells of a metric whether a trial has exactly one figure of it, and whether stages have one too.
+type Metrics func(name string) (whole, inStages bool)
+
 // Suite lists everything that is wrong with a suite's spec beside the specs of its trials: those are checked as experiments.
-func Suite(x *v1alpha1.ReplicationSuite) field.ErrorList {
-	s := &suite{ReplicationSuite: x}
+func Suite(x *v1alpha1.ReplicationSuite, metrics Metrics) field.ErrorList {
+	s := &suite{ReplicationSuite: x, metrics: metrics}
 	for _, rule := range suiteRules {
 		rule(s)
 	}
@@ -114,9 +116,9 @@ func (s *suite) known(name string, path *field.Path) {
 
 // measurable refuses a metric of which a trial has not exactly one figure, or stages have none.
 func (s *suite) measurable(m v1alpha1.SuiteMetric, stage string, path *field.Path) {
-	e, known := figure.Named(string(m))
-	s.refuse(!known || strings.Contains(e.Path, "[]"), path.Child("metric"), fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
-	s.refuse(known && stage != "" && !e.InStages, path.Child("stage"), fmt.Sprintf("stages have no %s. Remove the stage.", m))
+	whole, inStages := s.metrics(string(m))
+	s.refuse(!whole, path.Child("metric"), fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
+	s.refuse(whole && stage != "" && !inStages, path.Child("stage"), fmt.Sprintf("stages have no %s. Remove the stage.", m))
 }
 
 func comparisons(s *suite) {
@@ -126,8 +128,8 @@ func comparisons(s *suite) {
 		s.known(c.To, path.Child("to"))
 		s.refuse(c.Of == c.To, path.Child("to"), "a variant is compared with itself. Use another variant with the same patch.")
 		for j, m := range c.Metrics {
-			e, known := figure.Named(string(m))
-			s.refuse(!known || strings.Contains(e.Path, "[]"), path.Child("metrics").Index(j), fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
+			whole, _ := s.metrics(string(m))
+			s.refuse(!whole, path.Child("metrics").Index(j), fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
 		}
 	}
 }
