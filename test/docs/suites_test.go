@@ -1,6 +1,8 @@
 package docs_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -9,7 +11,9 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
 	"replab.dev/internal/check"
-	"replab.dev/internal/engine/mysql"
+	mariadb "replab.dev/internal/engine/mariadb/parameters"
+	mysql "replab.dev/internal/engine/mysql/parameters"
+	postgres "replab.dev/internal/engine/postgres/parameters"
 	"replab.dev/internal/suite"
 	"replab.dev/test/docs"
 	"replab.dev/test/experiment"
@@ -34,6 +38,29 @@ func TestSuitesOfThePageAreRight(t *testing.T) {
 	}
 }
 
+// TestReadySuitesAreRight, and are found by their names.
+func TestReadySuitesAreRight(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(experiment.Root(), "experiments", "suites", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d suites, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			right(t, string(text))
+			if name := experiment.ParseSuite(t, text).Name; name+".yaml" != filepath.Base(file) {
+				t.Errorf("its name is %s", name)
+			}
+		})
+	}
+}
+
+// servers are the rules of all engines.
+var servers = validation.Servers{v1alpha1.EngineMySQL: mysql.Rules{}, v1alpha1.EngineMariaDB: mariadb.Rules{}, v1alpha1.EnginePostgreSQL: postgres.Rules{}}
+
 // right fails the test for each error that a person would be told of a suite.
 func right(t *testing.T, text string) {
 	t.Helper()
@@ -46,7 +73,7 @@ func right(t *testing.T, text string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := check.Experiment(t.Context(), x, validation.Servers{v1alpha1.EngineMySQL: mysql.Server{}})
+		answer, err := check.Experiment(t.Context(), x, servers)
 		if err != nil {
 			t.Fatal(err)
 		}
