@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/api/v1alpha1/validation"
 	"replab.dev/internal/compare"
 	"replab.dev/internal/figure"
 )
@@ -41,6 +42,17 @@ func (m metric) of(x *v1alpha1.ReplicationExperiment) (compare.Interval, bool) {
 	v, ok := compare.Measured(s, m.path())
 	scale := float64(max(1, m.Scale))
 	return compare.Interval{Low: v.Low / scale, High: v.High / scale}, ok
+}
+
+// Figures that a suite may name.
+func Figures() validation.Figures {
+	all := validation.Figures{}
+	for _, e := range figure.All() {
+		if !strings.Contains(e.Path, "[]") {
+			all[v1alpha1.SuiteMetric(e.Name)] = e.InStages
+		}
+	}
+	return all
 }
 
 // metricsOf lists the figures of a suite's variants: those that comparisons state, and those that its spec names.

@@ -65,11 +65,11 @@ func carry(t *testing.T, r *suite.Reconciler, key client.ObjectKey, done func(*v
 		_, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
 		must(t, err)
 		s = &v1alpha1.ReplicationSuite{}
-		if err := admin.Get(t.Context(), key, s); apierrors.IsNotFound(err) || done(s) {
+		err = admin.Get(t.Context(), key, s)
+		if apierrors.IsNotFound(err) || err == nil && done(s) {
 			return s
-		} else {
-			must(t, err)
 		}
+		must(t, err)
 		endTrials(t, admin, key.Namespace)
 	}
 	t.Fatalf("the suite does not come that far: %+v", s.Status)

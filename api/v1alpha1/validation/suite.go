@@ -4,13 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/figure"
 )
 
 const (
@@ -30,15 +28,19 @@ var ofSuite = []string{"keep", "suspend", "abort", "ttlSecondsAfterFinished"}
 // suiteRules in the order in which their errors are listed.
 var suiteRules = []func(*suite){templates, trials, drawnFaults, comparisons, expectations, references}
 
+// Figures of which a trial has one each, by their names, and whether stages have them too.
+type Figures map[v1alpha1.SuiteMetric]bool
+
 // suite under validation.
 type suite struct {
 	*v1alpha1.ReplicationSuite
-	errs field.ErrorList
+	figures Figures
+	errs    field.ErrorList
 }
 
 // Suite lists everything that is wrong with a suite's spec beside the specs of its trials: those are checked as experiments.
-func Suite(x *v1alpha1.ReplicationSuite) field.ErrorList {
-	s := &suite{ReplicationSuite: x}
+func Suite(x *v1alpha1.ReplicationSuite, figures Figures) field.ErrorList {
+	s := &suite{ReplicationSuite: x, figures: figures}
 	for _, rule := range suiteRules {
 		rule(s)
 	}
@@ -112,11 +114,16 @@ func (s *suite) known(name string, path *field.Path) {
 		fmt.Sprintf("there is no variant %q. Use a name of spec.variants.", name))
 }
 
-// measurable refuses a metric of which a trial has not exactly one figure, or stages have none.
-func (s *suite) measurable(m v1alpha1.SuiteMetric, stage string, path *field.Path) {
-	e, known := figure.Named(string(m))
-	s.refuse(!known || strings.Contains(e.Path, "[]"), path.Child("metric"), fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
-	s.refuse(known && stage != "" && !e.InStages, path.Child("stage"), fmt.Sprintf("stages have no %s. Remove the stage.", m))
+// measurable refuses a metric of which a trial has no single figure.
+func (s *suite) measurable(m v1alpha1.SuiteMetric, path *field.Path) {
+	_, known := s.figures[m]
+	s.refuse(!known, path, fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
+}
+
+// inStage refuses the stage of a metric that stages do not have.
+func (s *suite) inStage(m v1alpha1.SuiteMetric, stage string, path *field.Path) {
+	inStages, known := s.figures[m]
+	s.refuse(known && stage != "" && !inStages, path, fmt.Sprintf("stages have no %s. Remove the stage.", m))
 }
 
 func comparisons(s *suite) {
@@ -126,8 +133,7 @@ func comparisons(s *suite) {
 		s.known(c.To, path.Child("to"))
 		s.refuse(c.Of == c.To, path.Child("to"), "a variant is compared with itself. Use another variant with the same patch.")
 		for j, m := range c.Metrics {
-			e, known := figure.Named(string(m))
-			s.refuse(!known || strings.Contains(e.Path, "[]"), path.Child("metrics").Index(j), fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
+			s.measurable(m, path.Child("metrics").Index(j))
 		}
 	}
 }
@@ -135,7 +141,8 @@ func comparisons(s *suite) {
 func expectations(s *suite) {
 	for i, e := range s.Spec.Expectations {
 		path := at("expectations", i)
-		s.measurable(e.Metric, e.Stage, path)
+		s.measurable(e.Metric, path.Child("metric"))
+		s.inStage(e.Metric, e.Stage, path.Child("stage"))
 		switch {
 		case (e.Variant == "") == (e.Comparison == ""):
 			s.refuse(true, path, "an expectation is of a variant or of a comparison. Set one of the two.")
@@ -171,6 +178,7 @@ func references(s *suite) {
 	for i, r := range s.Spec.Reference {
 		path := at("reference", i)
 		s.known(r.Variant, path.Child("variant"))
-		s.measurable(r.Metric, r.Stage, path)
+		s.measurable(r.Metric, path.Child("metric"))
+		s.inStage(r.Metric, r.Stage, path.Child("stage"))
 	}
 }
