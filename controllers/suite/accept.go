@@ -27,7 +27,7 @@ func (r *Reconciler) accept(ctx context.Context, s *v1alpha1.ReplicationSuite) (
 	if s.Spec.Abort {
 		return step.Terminal(v1alpha1.ReasonAborted, "spec.abort was true before the first trial."), nil
 	}
-	if errs := validation.Suite(s, suite.Figures()); len(errs) > 0 {
+	if errs := validation.Suite(s, suite.Metric); len(errs) > 0 {
 		return step.Terminal(v1alpha1.ReasonSpecRefused, "%s", validation.Message(errs)), nil
 	}
 	for _, check := range []func(context.Context, *v1alpha1.ReplicationSuite) (step.Outcome, error){r.namesFree, r.variantsRight} {

@@ -7,10 +7,15 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/api/v1alpha1/validation"
 	"replab.dev/internal/compare"
 	"replab.dev/internal/figure"
 )
+
+// Metric tells of a metric whether a trial has exactly one figure of it, and whether stages have one too.
+func Metric(name string) (whole, inStages bool) {
+	e, known := figure.Named(name)
+	return known && !strings.Contains(e.Path, "[]"), e.InStages
+}
 
 // lostWrites is the one figure that an Inconclusive trial proves too: a write that is known to be lost is lost.
 const lostWrites = "lostWrites"
@@ -42,17 +47,6 @@ func (m metric) of(x *v1alpha1.ReplicationExperiment) (compare.Interval, bool) {
 	v, ok := compare.Measured(s, m.path())
 	scale := float64(max(1, m.Scale))
 	return compare.Interval{Low: v.Low / scale, High: v.High / scale}, ok
-}
-
-// Figures that a suite may name.
-func Figures() validation.Figures {
-	all := validation.Figures{}
-	for _, e := range figure.All() {
-		if !strings.Contains(e.Path, "[]") {
-			all[v1alpha1.SuiteMetric(e.Name)] = e.InStages
-		}
-	}
-	return all
 }
 
 // metricsOf lists the figures of a suite's variants: those that comparisons state, and those that its spec names.

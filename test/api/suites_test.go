@@ -66,7 +66,7 @@ func carry(t *testing.T, r *suite.Reconciler, key client.ObjectKey, done func(*v
 		must(t, err)
 		s = &v1alpha1.ReplicationSuite{}
 		err = admin.Get(t.Context(), key, s)
-		if apierrors.IsNotFound(err) || err == nil && done(s) {
+		if apierrors.IsNotFound(err) || done(s) {
 			return s
 		}
 		must(t, err)

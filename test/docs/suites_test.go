@@ -38,7 +38,7 @@ func TestSuitesOfThePageAreRight(t *testing.T) {
 func right(t *testing.T, text string) {
 	t.Helper()
 	s := experiment.ParseSuite(t, []byte(text))
-	for _, err := range validation.Suite(s, suite.Figures()) {
+	for _, err := range validation.Suite(s, suite.Metric) {
 		t.Error(validation.Describe(err))
 	}
 	for _, trial := range suite.Trials(&s.Spec) {

@@ -28,19 +28,19 @@ var ofSuite = []string{"keep", "suspend", "abort", "ttlSecondsAfterFinished"}
 // suiteRules in the order in which their errors are listed.
 var suiteRules = []func(*suite){templates, trials, drawnFaults, comparisons, expectations, references}
 
-// Figures of which a trial has one each, by their names, and whether stages have them too.
-type Figures map[v1alpha1.SuiteMetric]bool
-
 // suite under validation.
 type suite struct {
 	*v1alpha1.ReplicationSuite
-	figures Figures
+	metrics Metrics
 	errs    field.ErrorList
 }
 
+// Metrics tells of a metric whether a trial has exactly one figure of it, and whether stages have one too.
+type Metrics func(name string) (whole, inStages bool)
+
 // Suite lists everything that is wrong with a suite's spec beside the specs of its trials: those are checked as experiments.
-func Suite(x *v1alpha1.ReplicationSuite, figures Figures) field.ErrorList {
-	s := &suite{ReplicationSuite: x, figures: figures}
+func Suite(x *v1alpha1.ReplicationSuite, metrics Metrics) field.ErrorList {
+	s := &suite{ReplicationSuite: x, metrics: metrics}
 	for _, rule := range suiteRules {
 		rule(s)
 	}
@@ -114,16 +114,11 @@ func (s *suite) known(name string, path *field.Path) {
 		fmt.Sprintf("there is no variant %q. Use a name of spec.variants.", name))
 }
 
-// measurable refuses a metric of which a trial has no single figure.
-func (s *suite) measurable(m v1alpha1.SuiteMetric, path *field.Path) {
-	_, known := s.figures[m]
-	s.refuse(!known, path, fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
-}
-
-// inStage refuses the stage of a metric that stages do not have.
-func (s *suite) inStage(m v1alpha1.SuiteMetric, stage string, path *field.Path) {
-	inStages, known := s.figures[m]
-	s.refuse(known && stage != "" && !inStages, path, fmt.Sprintf("stages have no %s. Remove the stage.", m))
+// measurable refuses a metric of which a trial has not exactly one figure, or stages have none.
+func (s *suite) measurable(m v1alpha1.SuiteMetric, stage string, path *field.Path) {
+	whole, inStages := s.metrics(string(m))
+	s.refuse(!whole, path.Child("metric"), fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
+	s.refuse(whole && stage != "" && !inStages, path.Child("stage"), fmt.Sprintf("stages have no %s. Remove the stage.", m))
 }
 
 func comparisons(s *suite) {
@@ -133,7 +128,8 @@ func comparisons(s *suite) {
 		s.known(c.To, path.Child("to"))
 		s.refuse(c.Of == c.To, path.Child("to"), "a variant is compared with itself. Use another variant with the same patch.")
 		for j, m := range c.Metrics {
-			s.measurable(m, path.Child("metrics").Index(j))
+			whole, _ := s.metrics(string(m))
+			s.refuse(!whole, path.Child("metrics").Index(j), fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
 		}
 	}
 }
@@ -141,8 +137,7 @@ func comparisons(s *suite) {
 func expectations(s *suite) {
 	for i, e := range s.Spec.Expectations {
 		path := at("expectations", i)
-		s.measurable(e.Metric, path.Child("metric"))
-		s.inStage(e.Metric, e.Stage, path.Child("stage"))
+		s.measurable(e.Metric, e.Stage, path)
 		switch {
 		case (e.Variant == "") == (e.Comparison == ""):
 			s.refuse(true, path, "an expectation is of a variant or of a comparison. Set one of the two.")
@@ -178,7 +173,6 @@ func references(s *suite) {
 	for i, r := range s.Spec.Reference {
 		path := at("reference", i)
 		s.known(r.Variant, path.Child("variant"))
-		s.measurable(r.Metric, path.Child("metric"))
-		s.inStage(r.Metric, r.Stage, path.Child("stage"))
+		s.measurable(r.Metric, r.Stage, path)
 	}
 }

@@ -58,7 +58,7 @@ func TestSuiteRules(t *testing.T) {
 			if name == "too many runs" {
 				text = strings.Replace(text, "trials: 6", "trials: 100", 1)
 			}
-			got := validation.Message(validation.Suite(experiment.ParseSuite(t, []byte(text)), suite.Figures()))
+			got := validation.Message(validation.Suite(experiment.ParseSuite(t, []byte(text)), suite.Metric))
 			if !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 				t.Errorf("%q, want %q", got, c.want)
 			}
