@@ -324,3 +324,13 @@ func TestFinishedSuiteGoesAfterItsTime(t *testing.T) {
 		t.Errorf("it is still there: %+v", all.Items[0].Status)
 	}
 }
+
+func TestALaggingCacheLeavesNoTrialOut(t *testing.T) {
+	w := newWorld(t, passed)
+	w.lags = true
+	w.apply(strings.Replace(pair[:strings.Index(pair, "  comparisons")], "trials: 6", "trials: 1\n  keepTrials: 0", 1))
+	s := w.until(over, "pair")
+	if a, b := s.Status.Variants[0], s.Status.Variants[1]; a.Trials != 1 || b.Trials != 1 || len(s.Status.Notes) > 0 {
+		t.Errorf("%+v, notes %v", s.Status.Variants, s.Status.Notes)
+	}
+}
