@@ -114,7 +114,7 @@ func TestAKilledOperatorReachesTheSameTrials(t *testing.T) {
 			t.Run(fmt.Sprintf("write %d, before it took effect: %v", at, before), func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, ends)
-				w.killAt, w.before, w.lag = at, before, 3
+				w.killAt, w.before, w.lags = at, before, true
 				w.apply(short)
 				got := w.until(over, "pair")
 				if diff := cmp.Diff(calm.order, w.order); diff != "" {
@@ -149,6 +149,17 @@ func TestSuitesNeverTakeEachOthersTrials(t *testing.T) {
 		if first := x.Name == "pair-b-async-1" || x.Name == "pair-b-async-2" || strings.HasPrefix(x.Name, "pair-semisync"); metav1.IsControlledBy(&x, s) != first {
 			t.Errorf("%s is owned by %v", x.Name, x.OwnerReferences)
 		}
+	}
+}
+
+func TestSuiteDoesNotStartWhileATrialsNameIsTaken(t *testing.T) {
+	w := newWorld(t, passed)
+	foreign := experiment.Parse(t, []byte("{metadata: {name: pair-async-6}, spec: {topology: {type: Single}, load: {stages: [{name: a, durationSeconds: 1, users: 1}]}}}"))
+	must(t, w.client.Create(t.Context(), foreign))
+	w.apply(pair)
+	s := w.until(func(s *v1alpha1.ReplicationSuite) bool { return condition(s, "Accepted").Reason != "" }, "pair")
+	if c := condition(s, "Accepted"); c.Reason != v1alpha1.ReasonNameTaken || s.Status.StartTime != nil || !strings.Contains(c.Message, "pair-async-6") {
+		t.Errorf("%+v", c)
 	}
 }
 
@@ -311,5 +322,15 @@ func TestFinishedSuiteGoesAfterItsTime(t *testing.T) {
 	must(t, w.client.List(t.Context(), &all))
 	if len(all.Items) > 0 {
 		t.Errorf("it is still there: %+v", all.Items[0].Status)
+	}
+}
+
+func TestALaggingCacheLeavesNoTrialOut(t *testing.T) {
+	w := newWorld(t, passed)
+	w.lags = true
+	w.apply(strings.Replace(pair[:strings.Index(pair, "  comparisons")], "trials: 6", "trials: 1\n  keepTrials: 0", 1))
+	s := w.until(over, "pair")
+	if a, b := s.Status.Variants[0], s.Status.Variants[1]; a.Trials != 1 || b.Trials != 1 || len(s.Status.Notes) > 0 {
+		t.Errorf("%+v, notes %v", s.Status.Variants, s.Status.Notes)
 	}
 }

@@ -50,9 +50,9 @@ type world struct {
 	order  []string // of the trials, as they began
 	// stands tells whether trials stay under way.
 	stands bool
-	// blind is how many reads the cache lags behind.
-	lag    int
-	cached *v1alpha1.ReplicationExperimentList
+	// lags tells whether the cache is three looks behind.
+	lags   bool
+	cached []*v1alpha1.ReplicationExperimentList
 }
 
 var errKilled = errors.New("the operator was killed")
@@ -130,9 +130,8 @@ func (w *world) Get(ctx context.Context, key client.ObjectKey, obj client.Object
 }
 
 func (w *world) List(ctx context.Context, list client.ObjectList, _ ...client.ListOption) error {
-	if w.lag > 0 && w.cached != nil {
-		w.lag--
-		w.cached.DeepCopyInto(list.(*v1alpha1.ReplicationExperimentList))
+	if w.lags && len(w.cached) > 0 {
+		w.cached[max(0, len(w.cached)-3)].DeepCopyInto(list.(*v1alpha1.ReplicationExperimentList))
 		return nil
 	}
 	return w.client.List(ctx, list)
@@ -149,7 +148,7 @@ func (w *world) reconciler() *Reconciler {
 func (w *world) play() {
 	var all v1alpha1.ReplicationExperimentList
 	must(w.t, w.client.List(w.t.Context(), &all))
-	w.cached = all.DeepCopy()
+	w.cached = append(w.cached, all.DeepCopy())
 	for i := range all.Items {
 		x := &all.Items[i]
 		s := &x.Status

@@ -150,6 +150,7 @@ func TestExpectations(t *testing.T) {
 		"one is lost before all have run":     {"max: 0", []int64{0, 1}, "False", "Failed"},
 		"a bound that is too much":            {"max: 2", []int64{0, 0, 103, 0, 0, 0}, "False", "Failed"},
 		"a bound that may be too much":        {"max: 2", []int64{0, 0, 101, 0, 0, 0}, "Unknown", "Inconclusive"},
+		"a control that may still hold":       {"min: 1, inAtLeastTrials: 4", []int64{0, 5}, "Unknown", "Inconclusive"},
 		"a control that holds":                {"min: 1, inAtLeastTrials: 4", []int64{5, 5, 0, 101, -1, 1}, "True", "Passed"},
 		"a control that cannot hold any more": {"min: 1, inAtLeastTrials: 4", []int64{0, 0, 0}, "False", "Failed"},
 	} {

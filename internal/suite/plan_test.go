@@ -131,7 +131,7 @@ func TestDrawnFaultsAreThoseOfTheRound(t *testing.T) {
 			if *f.Node > 1 || f.AtSeconds < 12 {
 				t.Errorf("%+v, and one variant has 2 nodes", f)
 			}
-			if held := f.HoldSeconds; f.Action != v1alpha1.ActionKillServer && (held < 5 || held > 9) {
+			if held := f.HoldSeconds; f.Action != v1alpha1.ActionKillServer && (held < 5 || held > 9) || f.Action == v1alpha1.ActionKillServer && held != 0 {
 				t.Errorf("%s holds %d s", f.Name, held)
 			}
 			if cut := f.PartitionFrom; (cut == "Peers" || cut == "Store") != (f.Action == v1alpha1.ActionPartition) {
