@@ -334,3 +334,69 @@ func TestALaggingCacheLeavesNoTrialOut(t *testing.T) {
 		t.Errorf("%+v, notes %v", s.Status.Variants, s.Status.Notes)
 	}
 }
+
+// intruder is an experiment of no suite that has the name of a trial.
+func (w *world) intruder(name string) {
+	w.t.Helper()
+	x := experiment.Parse(w.t, []byte("{metadata: {name: "+name+"}, spec: {topology: {type: Single}, load: {stages: [{name: a, durationSeconds: 1, users: 1}]}}}"))
+	must(w.t, w.client.Create(w.t.Context(), x))
+}
+
+func TestAbortEndsASuiteWhoseTrialsNameIsTaken(t *testing.T) {
+	w := newWorld(t, passed)
+	w.apply(pair)
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return s.Status.StartTime != nil }, "pair")
+	w.intruder("pair-async-6")
+	w.until(func(s *v1alpha1.ReplicationSuite) bool {
+		return condition(s, "Complete").Reason == v1alpha1.ReasonNameTaken
+	}, "pair")
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Abort = true })
+	s := w.until(over, "pair")
+	if !strings.HasPrefix(s.Status.Reasons[0], "Aborted: ") {
+		t.Errorf("%v", s.Status.Reasons)
+	}
+}
+
+func TestATrialThatAnotherExperimentReplacedIsRepeated(t *testing.T) {
+	w := newWorld(t, slower)
+	w.stands = true
+	w.apply(pair)
+	s := w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 1 && s.Status.Runs[0].UID != "" }, "pair")
+	must(t, w.client.Delete(t.Context(), &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: s.Status.Runs[0].Name}}))
+	w.intruder(s.Status.Runs[0].Name)
+	w.stands = false
+	s = w.until(over, "pair")
+	if s.Status.Trials.Repeated != 1 || s.Status.Trials.Passed != 12 || s.Status.Runs[0].Reason != "it was deleted before its end" {
+		t.Errorf("%+v %+v", s.Status.Trials, s.Status.Runs[0])
+	}
+}
+
+// TestATrialIsMadeOfTheSpecThatWasAccepted: also where the spec was changed after the trial was written down.
+func TestATrialIsMadeOfTheSpecThatWasAccepted(t *testing.T) {
+	w := newWorld(t, passed)
+	w.stands = true
+	w.apply(pair)
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 1 && s.Status.Runs[0].UID == "" }, "pair")
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) {
+		s.Spec.Template.Spec.Raw = []byte(strings.Replace(string(s.Spec.Template.Spec.Raw), `"nodes":2`, `"nodes":3`, 1))
+	})
+	w.until(func(s *v1alpha1.ReplicationSuite) bool {
+		return condition(s, "Complete").Reason == v1alpha1.ReasonSpecChanged
+	}, "pair")
+	if len(w.order) > 0 {
+		t.Errorf("%v was made of another spec", w.order)
+	}
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec = parse(t, pair).Spec })
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return s.Status.Runs[0].UID != "" }, "pair")
+}
+
+func TestAbortDoesNotWaitForDatabasesToGo(t *testing.T) {
+	w := newWorld(t, passed)
+	w.remain = true
+	w.apply(pair)
+	w.until(func(s *v1alpha1.ReplicationSuite) bool {
+		return condition(s, "Complete").Reason == v1alpha1.ReasonTidying
+	}, "pair")
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Abort = true })
+	w.until(over, "pair")
+}
