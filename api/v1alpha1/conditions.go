@@ -1,5 +1,7 @@
 package v1alpha1
 
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 // Conditions of a run's steps; each stays True once it is.
 const (
 	ConditionAccepted       = "Accepted"
@@ -56,3 +58,9 @@ const (
 
 // ReasonUndecodable is the reason of an experiment that the operator cannot decode. It waits until the spec is corrected.
 const ReasonUndecodable = "Undecodable"
+
+// GetConditions of an experiment.
+func (x *ReplicationExperiment) GetConditions() []metav1.Condition { return x.Status.Conditions }
+
+// GetConditions of a suite.
+func (x *ReplicationSuite) GetConditions() []metav1.Condition { return x.Status.Conditions }

@@ -1,5 +1,5 @@
-// Package check finds what is wrong with an experiment before it is applied, without a cluster: what the API server would refuse, by the same CRD
-// and with the same libraries, and what the operator would, by the same rules.
+// Package check finds what is wrong with an experiment or a suite before it is applied, without a cluster: what the API server would refuse, by the
+// same CRD and with the same libraries, and what the operator would, by the same rules.
 package check
 
 import (
@@ -29,53 +29,113 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
 	crd "replab.dev/config/crd"
+	"replab.dev/internal/suite"
 )
 
-// Answer is what is wrong with an experiment.
+// Answer is what is wrong with an experiment or a suite.
 type Answer struct {
 	// Schema is what the API server would refuse.
 	Schema field.ErrorList
 	// Spec is what the operator would refuse. It is empty while the API server refuses the object.
 	Spec field.ErrorList
+	// Trials is what is wrong with the trials of a suite, each with its variant.
+	Trials []string
 }
 
 // Sentences are what people are told, one for each error.
 func (a Answer) Sentences() []string {
-	return append(validation.Sentences(a.Schema), validation.Sentences(a.Spec)...)
+	return slices.Concat(validation.Sentences(a.Schema), validation.Sentences(a.Spec), a.Trials)
 }
 
 // Experiment checks one experiment. The error is for a CRD that cannot be read.
 func Experiment(ctx context.Context, object *unstructured.Unstructured, servers validation.Servers) (Answer, error) {
+	_, answer, err := experiment(ctx, object, servers)
+	return answer, err
+}
+
+// experiment is also returned with its defaults, nil where the API server would refuse it.
+func experiment(ctx context.Context, object *unstructured.Unstructured, servers validation.Servers) (*v1alpha1.ReplicationExperiment, Answer, error) {
+	x := &v1alpha1.ReplicationExperiment{}
+	errs, err := admitted(ctx, experiments, object, x)
+	if err != nil || len(errs) > 0 {
+		return nil, Answer{Schema: errs}, err
+	}
+	return x, Answer{Spec: validation.Experiment(x, servers)}, nil
+}
+
+// Suite checks a suite, and its trials: one of each variant, or with drawn faults one of each round.
+func Suite(ctx context.Context, object *unstructured.Unstructured, servers validation.Servers) (Answer, error) {
+	s := &v1alpha1.ReplicationSuite{}
+	errs, err := admitted(ctx, suites, object, s)
+	if err != nil || len(errs) > 0 {
+		return Answer{Schema: errs}, err
+	}
+	if errs := validation.Suite(s, suite.Metric); len(errs) > 0 {
+		return Answer{Spec: errs}, nil
+	}
+	s.UID = "unknown" // owners have one
+	trials, refused := map[string]*v1alpha1.ReplicationExperiment{}, map[string]bool{}
+	var wrong []string
+	for _, t := range suite.Different(&s.Spec) {
+		if refused[t.Variant] { // its other rounds differ in their faults alone
+			continue
+		}
+		x, found, err := trial(ctx, s, t, servers)
+		if err != nil {
+			return Answer{}, err
+		}
+		for _, sentence := range found {
+			wrong = append(wrong, fmt.Sprintf("variant %s: %s", t.Variant, sentence))
+		}
+		trials[t.Variant], refused[t.Variant] = x, len(found) > 0
+	}
+	if len(wrong) > 0 {
+		return Answer{Trials: wrong}, nil
+	}
+	return Answer{Spec: validation.Unmeasured(s, trials)}, nil
+}
+
+// trial of a suite with its defaults, and what is wrong with it.
+func trial(ctx context.Context, s *v1alpha1.ReplicationSuite, t suite.Trial, servers validation.Servers) (*v1alpha1.ReplicationExperiment, []string, error) {
+	object, err := suite.Experiment(s, t.Run(s.Name, 1))
+	if err != nil { // a patch that cannot be applied
+		return nil, []string{err.Error()}, nil //nolint:nilerr // it is what is wrong with the trial
+	}
+	x, answer, err := experiment(ctx, object, servers)
+	return x, answer.Sentences(), err
+}
+
+// admitted decodes an object as the API server stores it, or returns why the API server would refuse it.
+func admitted(ctx context.Context, load func() (*definition, error), object *unstructured.Unstructured, into any) (field.ErrorList, error) {
 	definition, err := load()
 	if err != nil {
-		return Answer{}, err
+		return nil, err
 	}
 	object, err = decoded(object)
 	if err != nil {
-		return Answer{}, err
+		return nil, err
 	}
 	if object.GetNamespace() == "" {
 		object.SetNamespace("default")
 	}
 	if errs := definition.admit(ctx, object); len(errs) > 0 {
-		return Answer{Schema: errs}, nil
+		return errs, nil
 	}
-	x := &v1alpha1.ReplicationExperiment{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, x); err != nil {
-		return Answer{}, fmt.Errorf("decode experiment %s: %w", object.GetName(), err)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
+		return nil, fmt.Errorf("decode %s %s: %w", object.GetKind(), object.GetName(), err)
 	}
-	return Answer{Spec: validation.Experiment(x, servers)}, nil
+	return nil, nil
 }
 
 // decoded is a copy of an object as the API server reads it: whole numbers are integers.
 func decoded(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	text, err := json.Marshal(object.Object)
 	if err != nil {
-		return nil, fmt.Errorf("encode experiment %s: %w", object.GetName(), err)
+		return nil, fmt.Errorf("encode %s %s: %w", object.GetKind(), object.GetName(), err)
 	}
 	fresh := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(text, &fresh.Object); err != nil {
-		return nil, fmt.Errorf("decode experiment %s: %w", object.GetName(), err)
+		return nil, fmt.Errorf("decode %s %s: %w", object.GetKind(), object.GetName(), err)
 	}
 	return fresh, nil
 }
@@ -87,10 +147,15 @@ type definition struct {
 	rules  *cel.Validator
 }
 
-// load the CRD once: compiling its rules takes longer than to check an experiment.
-var load = sync.OnceValues(func() (*definition, error) {
+// The CRDs are loaded once: compiling their rules takes longer than to check an experiment.
+var (
+	experiments = sync.OnceValues(func() (*definition, error) { return load(crd.File) })
+	suites      = sync.OnceValues(func() (*definition, error) { return load(crd.Suites) })
+)
+
+func load(file []byte) (*definition, error) {
 	parsed := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal(crd.File, parsed); err != nil {
+	if err := yaml.Unmarshal(file, parsed); err != nil {
 		return nil, fmt.Errorf("parse the CRD: %w", err)
 	}
 	var internal apiextensions.JSONSchemaProps
@@ -106,7 +171,7 @@ var load = sync.OnceValues(func() (*definition, error) {
 		return nil, fmt.Errorf("make a validator of the CRD's schema: %w", err)
 	}
 	return &definition{schema, fields, cel.NewValidator(schema, true, celconfig.PerCallLimit)}, nil
-})
+}
 
 // admit does to an object what the API server does before it stores one: it refuses unknown fields, applies defaults, and checks the schema and its
 // rules. The object has the defaults afterwards.

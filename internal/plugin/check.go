@@ -14,7 +14,6 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/check"
 	"replab.dev/internal/report/table"
 )
@@ -26,11 +25,11 @@ func checkCommand(o *Options) *cobra.Command {
 	local := false
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Tell what is wrong with experiments, without running them",
-		Long: `Tell what is wrong with experiments, without running them. The fields and rules are checked without a cluster. Where a cluster answers, it
-looks at the experiments too, by a dry run. Nothing is changed.
+		Short: "Tell what is wrong with experiments and suites, without running them",
+		Long: `Tell what is wrong with experiments and suites, without running them. The fields and rules are checked without a cluster, of a suite those
+of every variant too. Where a cluster answers, it looks at the objects by a dry run. Nothing is changed.
 
-Exit codes: 0 every experiment is valid, 1 an experiment is refused, 3 the files cannot be read.`,
+Exit codes: 0 all are valid, 1 one is refused, 3 the files cannot be read.`,
 		Example: `  kubectl replab check experiments/semisync.yaml
   kubectl replab check --local experiments/*.yaml
   kustomize build . | kubectl replab check -`,
@@ -48,7 +47,7 @@ func (o *Options) check(ctx context.Context, files []string, local bool) error {
 	}
 	experiments, _ := sorted(found)
 	if len(experiments) == 0 {
-		return fmt.Errorf("no ReplicationExperiment is in %v", files)
+		return fmt.Errorf("no ReplicationExperiment or ReplicationSuite is in %v", files)
 	}
 	refused, err := o.checkHere(ctx, experiments, o.Out)
 	if err != nil {
@@ -77,7 +76,11 @@ func (o *Options) check(ctx context.Context, files []string, local bool) error {
 // checkHere checks experiments without a cluster, shows what is wrong, and returns those that are refused.
 func (o *Options) checkHere(ctx context.Context, experiments []*unstructured.Unstructured, w io.Writer) (refused []*unstructured.Unstructured, err error) {
 	for _, x := range experiments {
-		answer, err := check.Experiment(ctx, x, o.Servers)
+		look := check.Experiment
+		if isSuite(x) {
+			look = check.Suite
+		}
+		answer, err := look(ctx, x, o.Servers)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +147,7 @@ func (o *Options) readBy(builder *resource.Builder, files []string) ([]*unstruct
 	var all []*unstructured.Unstructured
 	for _, i := range infos {
 		if x, ok := i.Object.(*unstructured.Unstructured); ok {
-			if isExperiment(x) && x.GetNamespace() == "" { // without a cluster the builder cannot know that it needs one
+			if isRun(x) && x.GetNamespace() == "" { // without a cluster the builder cannot know that it needs one
 				x.SetNamespace(namespace)
 			}
 			all = append(all, x)
@@ -153,15 +156,10 @@ func (o *Options) readBy(builder *resource.Builder, files []string) ([]*unstruct
 	return all, nil
 }
 
-// isExperiment tells experiments from what they need.
-func isExperiment(x *unstructured.Unstructured) bool {
-	kind := x.GroupVersionKind()
-	return kind.Group == v1alpha1.GroupVersion.Group && kind.Kind == "ReplicationExperiment"
-}
-
+// sorted tells experiments and suites from what they need.
 func sorted(all []*unstructured.Unstructured) (experiments, others []*unstructured.Unstructured) {
 	for _, x := range all {
-		if isExperiment(x) {
+		if isRun(x) {
 			experiments = append(experiments, x)
 		} else {
 			others = append(others, x)
@@ -188,13 +186,14 @@ func makes(all []*unstructured.Unstructured, namespace string) bool {
 	return slices.ContainsFunc(all, func(x *unstructured.Unstructured) bool { return isNamespace(x) && x.GetName() == namespace })
 }
 
-// once fails where two experiments have the same name: the second would be taken for the first.
+// once fails where two of a kind have the same name: the second would be taken for the first.
 func once(experiments []*unstructured.Unstructured) error {
-	known := map[client.ObjectKey]bool{}
+	type key struct{ kind, namespace, name string }
+	known := map[key]bool{}
 	for _, x := range experiments {
-		key := client.ObjectKeyFromObject(x)
+		key := key{x.GetKind(), x.GetNamespace(), x.GetName()}
 		if known[key] {
-			return fmt.Errorf("experiment %s is in the files twice: give one another name", x.GetName())
+			return fmt.Errorf("%s is in the files twice: give one another name", named(x))
 		}
 		known[key] = true
 	}

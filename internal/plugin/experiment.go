@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -21,7 +22,7 @@ import (
 func describeCommand(o *Options) *cobra.Command {
 	return &cobra.Command{
 		Use:               "describe NAME",
-		Short:             "Show an experiment: what was asked for, how far it has come, and what came of it",
+		Short:             "Show an experiment or a suite: what was asked for, how far it has come, and what came of it",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.completeNames(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -29,11 +30,15 @@ func describeCommand(o *Options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			x, err := c.Experiment(cmd.Context(), args[0])
-			if err != nil {
+			x, s, err := c.find(cmd.Context(), args[0])
+			switch {
+			case err != nil:
 				return err
+			case s != nil:
+				o.describeSuite(s)
+			default:
+				describe(o.Out, x, time.Now())
 			}
-			describe(o.Out, x, time.Now())
 			return nil
 		},
 	}
@@ -88,7 +93,7 @@ func goal(g v1alpha1.Goal) string {
 func abortCommand(o *Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "abort NAME...",
-		Short: "End experiments now: Inconclusive, with what was measured, and cleaned up",
+		Short: "End experiments and suites now: Inconclusive, with what was measured, and cleaned up",
 		Example: `  # end the run and see it cleaned up
   kubectl replab abort semisync && kubectl replab watch semisync`,
 		Args:              cobra.MinimumNArgs(1),
@@ -99,20 +104,31 @@ func abortCommand(o *Options) *cobra.Command {
 				return err
 			}
 			for _, name := range names {
-				x, err := c.Experiment(cmd.Context(), name)
-				if err != nil {
+				if err := o.abort(cmd.Context(), c, name); err != nil {
 					return err
 				}
-				if x.Status.Verdict != "" { // only cleaning up is left
-					fmt.Fprintf(o.Out, "experiment %s has already ended: %s\n", name, x.Status.Verdict)
-					continue
-				}
-				if err := c.Patch(cmd.Context(), x, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"abort":true}}`))); err != nil {
-					return fmt.Errorf("abort experiment %s: %w", name, err)
-				}
-				fmt.Fprintf(o.Out, "experiment %s is being ended: it will be Inconclusive. `kubectl replab watch %s` shows when its objects are removed\n", name, name)
 			}
 			return nil
 		},
 	}
+}
+
+var abortPatch = client.RawPatch(types.MergePatchType, []byte(`{"spec":{"abort":true}}`))
+
+func (o *Options) abort(ctx context.Context, c Cluster, name string) error {
+	x, s, err := c.find(ctx, name)
+	switch {
+	case err != nil:
+		return err
+	case s != nil:
+		return o.abortSuite(ctx, c, s)
+	case x.Status.Verdict != "": // only cleaning up is left
+		fmt.Fprintf(o.Out, "experiment %s has already ended: %s\n", x.Name, x.Status.Verdict)
+		return nil
+	}
+	if err := c.Patch(ctx, x, abortPatch); err != nil {
+		return fmt.Errorf("abort experiment %s: %w", x.Name, err)
+	}
+	fmt.Fprintf(o.Out, "experiment %s is being ended: it will be Inconclusive. `kubectl replab watch %s` shows when its objects are removed\n", x.Name, x.Name)
+	return nil
 }

@@ -29,7 +29,8 @@ func listCommand(o *Options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "list",
 		Aliases:           []string{"ls"},
-		Short:             "List experiments with what came of them, the newest last",
+		Short:             "List experiments and suites with what came of them, the newest last",
+		Long:              "List experiments and suites with what came of them, the newest last. --output has the experiments alone: `kubectl get repsuite` has suites.",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -51,15 +52,24 @@ func listCommand(o *Options) *cobra.Command {
 			if *format.OutputFormat != "" {
 				return o.printList(format, &found)
 			}
-			if len(found.Items) == 0 {
+			suites, err := c.suites(cmd.Context(), namespace)
+			if err != nil { // a person's rights, or the CRDs, may be older than suites
+				fmt.Fprintln(o.ErrOut, "Suites are not shown:", err)
+			}
+			if len(found.Items) == 0 && len(suites) == 0 {
 				fmt.Fprintln(o.ErrOut, nothing(namespace))
 				return nil
 			}
-			w := printers.GetNewTabWriter(o.Out)
-			for _, row := range rows(found.Items, all, time.Now()) {
-				fmt.Fprintln(w, strings.Join(row, "\t"))
+			now := time.Now()
+			var tables []string
+			if len(suites) > 0 {
+				tables = append(tables, aligned(suiteRows(suites, all, now)))
 			}
-			return w.Flush()
+			if len(found.Items) > 0 {
+				tables = append(tables, aligned(rows(found.Items, all, now)))
+			}
+			fmt.Fprint(o.Out, strings.Join(tables, "\n"))
+			return nil
 		},
 	}
 	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "list the experiments of all namespaces")
@@ -69,9 +79,19 @@ func listCommand(o *Options) *cobra.Command {
 
 func nothing(namespace string) string {
 	if namespace == "" {
-		return "There are no experiments in the cluster."
+		return "There are no experiments and no suites in the cluster."
 	}
-	return fmt.Sprintf("There are no experiments in namespace %s.", namespace)
+	return fmt.Sprintf("There are no experiments and no suites in namespace %s.", namespace)
+}
+
+func aligned(rows [][]string) string {
+	var b strings.Builder
+	w := printers.GetNewTabWriter(&b)
+	for _, row := range rows {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	_ = w.Flush() // the builder takes everything
+	return b.String()
 }
 
 func (o *Options) printList(flags *genericclioptions.PrintFlags, found *v1alpha1.ReplicationExperimentList) error {
@@ -105,13 +125,44 @@ func rows(all []v1alpha1.ReplicationExperiment, namespaces bool, now time.Time) 
 	for i := range all {
 		table = append(table, row(&all[i], now))
 	}
-	if namespaces {
-		table[0] = append([]string{"NAMESPACE"}, table[0]...)
-		for i := range all {
-			table[i+1] = append([]string{all[i].Namespace}, table[i+1]...)
-		}
+	return withNamespaces(table, namespaces, func(i int) string { return all[i].Namespace })
+}
+
+// withNamespaces adds a column of the rows' namespaces, if asked for.
+func withNamespaces(table [][]string, asked bool, of func(i int) string) [][]string {
+	if !asked {
+		return table
+	}
+	table[0] = append([]string{"NAMESPACE"}, table[0]...)
+	for i := range table[1:] {
+		table[i+1] = append([]string{of(i)}, table[i+1]...)
 	}
 	return table
+}
+
+// suiteRows are the table of suites, its head first.
+func suiteRows(all []v1alpha1.ReplicationSuite, namespaces bool, now time.Time) [][]string {
+	table := [][]string{{"SUITE", "TRIALS", "VERDICT", "ETA", "AGE"}}
+	for _, s := range all {
+		eta := ""
+		if end := s.Status.EstimatedCompletionTime; end != nil && end.After(now) && s.Status.Verdict == "" {
+			eta = duration.HumanDuration(end.Sub(now))
+		}
+		table = append(table, []string{
+			s.Name, orDash(s.Status.Columns["trials"]), orDash(string(s.Status.Verdict)), orDash(eta), duration.HumanDuration(now.Sub(s.CreationTimestamp.Time)),
+		})
+	}
+	return withNamespaces(table, namespaces, func(i int) string { return all[i].Namespace })
+}
+
+// suites of a namespace, or of all, the newest last.
+func (c Cluster) suites(ctx context.Context, namespace string) ([]v1alpha1.ReplicationSuite, error) {
+	var found v1alpha1.ReplicationSuiteList
+	if err := c.List(ctx, &found, client.InNamespace(namespace)); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(found.Items, func(a, b v1alpha1.ReplicationSuite) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	return found.Items, nil
 }
 
 // columns are the figures that the table shows.

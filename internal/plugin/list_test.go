@@ -47,7 +47,7 @@ func TestListOfANamespaceAndOfAll(t *testing.T) {
 	if got := command(t, here, "list", "-o", "yaml"); !strings.Contains(got.out, "kind: ReplicationExperimentList") || !strings.Contains(got.out, "verdict: Failed") {
 		t.Errorf("YAML: %+v", got)
 	}
-	if got := command(t, "nobody", "list"); got.code != ExitOK || got.out != "" || !strings.Contains(got.err, "no experiments in namespace nobody") {
+	if got := command(t, "nobody", "list"); got.code != ExitOK || got.out != "" || !strings.Contains(got.err, "no experiments and no suites in namespace nobody") {
 		t.Errorf("of an empty namespace: %+v", got)
 	}
 }

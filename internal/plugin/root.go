@@ -16,6 +16,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
@@ -119,12 +120,16 @@ func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // exitOf an experiment that is over. An experiment that was not accepted was not run.
 func exitOf(x *v1alpha1.ReplicationExperiment) int {
+	return exitOfVerdict(x.Status.Conditions, x.Status.Verdict)
+}
+
+func exitOfVerdict(conditions []metav1.Condition, verdict v1alpha1.Verdict) int {
 	switch {
-	case !meta.IsStatusConditionTrue(x.Status.Conditions, v1alpha1.ConditionAccepted):
+	case !meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionAccepted):
 		return ExitNotRun
-	case x.Status.Verdict == v1alpha1.VerdictPassed:
+	case verdict == v1alpha1.VerdictPassed:
 		return ExitOK
-	case x.Status.Verdict == v1alpha1.VerdictFailed:
+	case verdict == v1alpha1.VerdictFailed:
 		return ExitFailed
 	}
 	return ExitUnknown

@@ -11,14 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"replab.dev/api/v1alpha1"
 )
 
 // removal is how long the objects of an older run may take to go.
 const removal = 3 * time.Minute
 
-// runner carries experiments out, one after another.
+// runner carries experiments and suites out, one after another.
 type runner struct {
 	*Options
 	display
@@ -32,12 +30,12 @@ func runCommand(o *Options) *cobra.Command {
 	r := runner{Options: o, room: map[types.UID]bool{}}
 	cmd := &cobra.Command{
 		Use:   "run FILE...",
-		Short: "Apply experiments and show each live until its verdict",
-		Long: `Apply experiments and show each live until its verdict, one after another in the order of the files: two at once would disturb each
-other's figures. What else is in the files, such as the ConfigMap of a k6 script, is applied first. All is tried without effect before
+		Short: "Apply experiments and suites, and show each live until its verdict",
+		Long: `Apply experiments and suites, and show each live until its verdict, one after another in the order of the files: two at once would disturb
+each other's figures. What else is in the files, such as the ConfigMap of a k6 script, is applied first. All is tried without effect before
 anything runs, so that a field that is wrong is told at once.
 
-An experiment runs once. One of the same name that is still under way is shown, also with --replace; one that is over has to make room:
+An experiment or a suite runs once. One of the same name that is still under way is shown, also with --replace; one that is over has to make room:
 --replace removes it with its results.
 
 Exit codes: 0 passed, 1 failed, 2 inconclusive or invalid, 3 could not be carried out, of several the worst; 130 interrupted: the run goes on.`,
@@ -64,7 +62,7 @@ func (r *runner) run(ctx context.Context, files []string) error {
 	}
 	experiments, others := sorted(found)
 	if len(experiments) == 0 {
-		return fmt.Errorf("no ReplicationExperiment is in %v", files)
+		return fmt.Errorf("no ReplicationExperiment or ReplicationSuite is in %v", files)
 	}
 	if err := once(experiments); err != nil {
 		return err
@@ -93,7 +91,7 @@ func (r *runner) run(ctx context.Context, files []string) error {
 func (r *runner) refuse(ctx context.Context, experiments []*unstructured.Unstructured) error {
 	refused, err := r.checkHere(ctx, experiments, r.ErrOut)
 	if err == nil && len(refused) > 0 {
-		err = fmt.Errorf("%d of %d experiments are refused, and nothing was applied: correct the fields above", len(refused), len(experiments))
+		err = fmt.Errorf("%d of %d are refused, and nothing was applied: correct the fields above", len(refused), len(experiments))
 	}
 	return err
 }
@@ -105,7 +103,7 @@ func (r *runner) inTurn(ctx context.Context, c Cluster, experiments []*unstructu
 		code, err := r.carryOut(ctx, c, x)
 		if err != nil || code == ExitInterrupted {
 			for _, left := range experiments[i+1:] {
-				fmt.Fprintf(r.ErrOut, "Experiment %s was not begun.\n", left.GetName())
+				fmt.Fprintf(r.ErrOut, "%s was not begun.\n", capital(named(left)))
 			}
 		}
 		switch {
@@ -121,7 +119,7 @@ func (r *runner) inTurn(ctx context.Context, c Cluster, experiments []*unstructu
 
 // try without effect.
 func (r *runner) try(ctx context.Context, c Cluster, x *unstructured.Unstructured) error {
-	if !isExperiment(x) {
+	if !isRun(x) {
 		_, err := r.apply(ctx, c, x, client.DryRunAll)
 		return err
 	}
@@ -129,16 +127,16 @@ func (r *runner) try(ctx context.Context, c Cluster, x *unstructured.Unstructure
 	switch {
 	case err != nil:
 		return err
-	case older == nil || !complete(older) && (older.DeletionTimestamp == nil || !r.replace):
+	case older == nil || !older.complete && (older.DeletionTimestamp == nil || !r.replace):
 		_, err := r.apply(ctx, c, x, client.DryRunAll)
 		return err
 	case !r.replace:
-		return fmt.Errorf("experiment %s has run already, and is %s: an experiment runs once; --replace removes it with its results, or give the new one another name",
-			x.GetName(), older.Status.Verdict)
+		return fmt.Errorf("%s has run already, and is %s: each runs once; --replace removes it with its results, or give the new one another name",
+			named(x), older.verdict)
 	}
 	r.room[older.UID] = true
 	if _, err := r.apply(ctx, c, renamed(x), client.DryRunAll); err != nil {
-		return fmt.Errorf("try experiment %s by another name: %w", x.GetName(), err)
+		return fmt.Errorf("try %s by another name: %w", named(x), err)
 	}
 	return nil
 }
@@ -151,18 +149,6 @@ func renamed(x *unstructured.Unstructured) *unstructured.Unstructured {
 		_ = unstructured.SetNestedField(other.Object, other.GetName(), "spec", "baseline", "name") // it was just read there
 	}
 	return other
-}
-
-// existing is the experiment that has the name of one that is asked for, nil where there is none.
-func existing(ctx context.Context, c Cluster, x *unstructured.Unstructured) (*v1alpha1.ReplicationExperiment, error) {
-	older := &v1alpha1.ReplicationExperiment{}
-	if err := c.Get(ctx, client.ObjectKeyFromObject(x), older); err != nil {
-		if apierrors.IsNotFound(err) {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("look for an experiment %s: %w", x.GetName(), explained(err))
-	}
-	return older, nil
 }
 
 // apply by the server, which tells the UID: a field that nobody knows is an error.
@@ -197,24 +183,27 @@ func (r *runner) carryOut(ctx context.Context, c Cluster, x *unstructured.Unstru
 			return ExitNotRun, err
 		}
 		if ctx.Err() != nil {
-			fmt.Fprintf(r.ErrOut, "Experiment %s was not begun, and the older one is being removed.\n", x.GetName())
+			fmt.Fprintf(r.ErrOut, "%s was not begun, and the older one is being removed.\n", capital(named(x)))
 			return ExitInterrupted, nil
 		}
-	case older != nil && complete(older):
-		fmt.Fprintf(r.Out, "Experiment %s has ended meanwhile; this is what came of it.\n", x.GetName())
+	case older != nil && older.complete:
+		fmt.Fprintf(r.Out, "%s has ended meanwhile; this is what came of it.\n", capital(named(x)))
 	case older != nil:
-		fmt.Fprintf(r.Out, "Experiment %s is under way already.\n", x.GetName())
+		fmt.Fprintf(r.Out, "%s is under way already.\n", capital(named(x)))
 	}
 	uid, err := r.apply(ctx, c, x)
 	if err != nil {
 		return ExitNotRun, err
+	}
+	if isSuite(x) {
+		return r.followSuite(ctx, c, x.GetName(), uid, r.display)
 	}
 	return r.follow(ctx, c, x.GetName(), uid, r.display)
 }
 
 // remove the older experiment, and none that somebody has put in its place.
 func (r *runner) remove(ctx context.Context, c Cluster, x *unstructured.Unstructured, uid types.UID) error {
-	fmt.Fprintf(r.Out, "Removing the older experiment %s and its objects.\n", x.GetName())
+	fmt.Fprintf(r.Out, "Removing the older %s and its objects.\n", named(x))
 	older := x.DeepCopy()
 	older.SetUID(uid)
 	if _, err := c.Delete(ctx, older); err != nil {

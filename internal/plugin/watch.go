@@ -42,8 +42,9 @@ func watchCommand(o *Options) *cobra.Command {
 	var d display
 	cmd := &cobra.Command{
 		Use:   "watch NAME",
-		Short: "Show a run live until its verdict",
-		Long: `Show a run live until its verdict: its steps, the stage of the load, requests per second, p99, replication lag and faults as they happen.
+		Short: "Show a run or a suite live until its verdict",
+		Long: `Show a run live until its verdict: its steps, the stage of the load, requests per second, p99, replication lag and faults as they happen. Of a
+suite each trial is shown as it begins and ends. Where a suite and an experiment have the same name, write suite/NAME or experiment/NAME.
 Ctrl-C leaves the run going. The exit code is that of run.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.completeNames(1),
@@ -52,11 +53,16 @@ Ctrl-C leaves the run going. The exit code is that of run.`,
 			if err != nil {
 				return err
 			}
-			x, err := c.Experiment(cmd.Context(), args[0])
+			x, s, err := c.find(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			code, err := o.follow(cmd.Context(), c, args[0], x.UID, d)
+			code := ExitOK
+			if s != nil {
+				code, err = o.followSuite(cmd.Context(), c, s.Name, s.UID, d)
+			} else {
+				code, err = o.follow(cmd.Context(), c, x.Name, x.UID, d)
+			}
 			if err != nil {
 				return err
 			}

@@ -134,16 +134,28 @@ func (c Cluster) Follow(ctx context.Context, name client.ObjectKey, limit time.D
 	})
 }
 
-// FollowOne follows the experiment with a UID, or where that is empty the one that is seen first: another one of its name is not it, which is
-// then gone. A look without an answer is shown too, with why there was none, and the experiment as it was last, nil before it was seen.
+// FollowOne follows the experiment with a UID, or where that is empty the one that is seen first.
 func (c Cluster) FollowOne(
 	ctx context.Context, name client.ObjectKey, uid types.UID, limit time.Duration, seen func(x *v1alpha1.ReplicationExperiment, away error),
 ) (*v1alpha1.ReplicationExperiment, error) {
-	var last *v1alpha1.ReplicationExperiment
+	return Follow(ctx, c, func() *v1alpha1.ReplicationExperiment { return &v1alpha1.ReplicationExperiment{} }, name, uid, limit, seen)
+}
+
+// Kind is an experiment or a suite.
+type Kind interface {
+	client.Object
+	GetConditions() []metav1.Condition
+}
+
+// Follow shows an object to seen at each look until it is complete, and returns it as it then is, or was last. Another one of its name is not it,
+// which is then gone. A look without an answer is shown too, with why there was none, and the object as it was last, nil before it was seen.
+func Follow[T Kind](
+	ctx context.Context, c Cluster, fresh func() T, name client.ObjectKey, uid types.UID, limit time.Duration, seen func(x T, away error),
+) (last T, err error) {
 	answered := time.Now()
-	err := wait.PollUntilContextTimeout(ctx, c.Look, limit, true, func(ctx context.Context) (bool, error) {
-		now, err := c.get(ctx, name)
-		if err != nil {
+	err = wait.PollUntilContextTimeout(ctx, c.Look, limit, true, func(ctx context.Context) (bool, error) {
+		now := fresh() // a used one would keep what the next answer lacks
+		if err := c.get(ctx, name, now); err != nil {
 			if apierrors.IsNotFound(err) || time.Since(answered) > unreachable {
 				return false, err
 			}
@@ -152,28 +164,27 @@ func (c Cluster) FollowOne(
 			}
 			return false, nil
 		}
-		if uid = cmp.Or(uid, now.UID); now.UID != uid {
-			return false, apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("replicationexperiments").GroupResource(), name.Name)
+		if uid = cmp.Or(uid, now.GetUID()); now.GetUID() != uid {
+			return false, apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("objects").GroupResource(), name.Name)
 		}
 		answered, last = time.Now(), now
 		seen(now, nil)
-		return meta.IsStatusConditionTrue(now.Status.Conditions, v1alpha1.ConditionComplete), nil
+		return meta.IsStatusConditionTrue(now.GetConditions(), v1alpha1.ConditionComplete), nil
 	})
 	if err != nil {
-		return last, fmt.Errorf("wait for the end of experiment %s: %w", name.Name, err)
+		return last, fmt.Errorf("wait for the end of %s: %w", name.Name, err)
 	}
 	return last, nil
 }
 
-func (c Cluster) get(ctx context.Context, name client.ObjectKey) (*v1alpha1.ReplicationExperiment, error) {
+func (c Cluster) get(ctx context.Context, name client.ObjectKey, into client.Object) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	x := &v1alpha1.ReplicationExperiment{} // a used one would keep what the next answer lacks
-	err := c.Get(limited, name, x)
+	err := c.Get(limited, name, into)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		err = fmt.Errorf("the API server gave no answer within %s", patience) // and not that the time to follow is over
 	}
-	return x, err
+	return err
 }
 
 // Delete has an experiment and all that belongs to it removed, and tells whether there was one. With a UID it is that one or none.

@@ -1,0 +1,110 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// Words for the two kinds. As NAME they may stand before a slash, as in suite/distance.
+const (
+	experimentNoun = "experiment"
+	suiteNoun      = "suite"
+)
+
+func isOurs(x *unstructured.Unstructured, kind string) bool {
+	return x.GroupVersionKind().Group == v1alpha1.GroupVersion.Group && x.GetKind() == kind
+}
+
+func isSuite(x *unstructured.Unstructured) bool { return isOurs(x, "ReplicationSuite") }
+
+// isRun tells what is carried out from what it needs.
+func isRun(x *unstructured.Unstructured) bool {
+	return isOurs(x, "ReplicationExperiment") || isSuite(x)
+}
+
+// named is an experiment or a suite in words.
+func named(x *unstructured.Unstructured) string {
+	if isSuite(x) {
+		return suiteNoun + " " + x.GetName()
+	}
+	return experimentNoun + " " + x.GetName()
+}
+
+// capital begins a sentence.
+func capital(words string) string { return strings.ToUpper(words[:1]) + words[1:] }
+
+// older is what the cluster has under a name.
+type older struct {
+	metav1.ObjectMeta
+	verdict  v1alpha1.Verdict
+	complete bool
+}
+
+// existing is what has the kind and the name of something that is asked for, nil where there is none.
+func existing(ctx context.Context, c Cluster, x *unstructured.Unstructured) (*older, error) {
+	now := &unstructured.Unstructured{}
+	now.SetGroupVersionKind(x.GroupVersionKind())
+	if err := c.Get(ctx, client.ObjectKeyFromObject(x), now); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("look for %s: %w", named(x), explained(err))
+	}
+	var both struct { // what experiments and suites have in common
+		metav1.ObjectMeta `json:"metadata"`
+		Status            struct {
+			Verdict    v1alpha1.Verdict   `json:"verdict"`
+			Conditions []metav1.Condition `json:"conditions"`
+		} `json:"status"`
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(now.Object, &both); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", named(x), err)
+	}
+	return &older{both.ObjectMeta, both.Status.Verdict, meta.IsStatusConditionTrue(both.Status.Conditions, v1alpha1.ConditionComplete)}, nil
+}
+
+// Suite of the namespace by its name.
+func (c Cluster) Suite(ctx context.Context, name string) (*v1alpha1.ReplicationSuite, error) {
+	s := &v1alpha1.ReplicationSuite{}
+	if err := c.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, s); err != nil {
+		if apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
+			return nil, fmt.Errorf("there is no suite %s in namespace %s: `kubectl replab list -A` shows all", name, c.Namespace)
+		}
+		return nil, fmt.Errorf("read suite %s: %w", name, explained(err))
+	}
+	return s, nil
+}
+
+// find the experiment or the suite of a name: the other one is nil. A name may have its kind before a slash.
+func (c Cluster) find(ctx context.Context, name string) (*v1alpha1.ReplicationExperiment, *v1alpha1.ReplicationSuite, error) {
+	if kind, rest, ok := strings.Cut(name, "/"); ok {
+		switch kind {
+		case experimentNoun:
+			x, err := c.Experiment(ctx, rest)
+			return x, nil, err
+		case suiteNoun:
+			s, err := c.Suite(ctx, rest)
+			return nil, s, err
+		}
+		return nil, nil, fmt.Errorf("there is no kind %s: write experiment/%s or suite/%[2]s", kind, rest)
+	}
+	s, noSuite := c.Suite(ctx, name)
+	x, err := c.Experiment(ctx, name)
+	switch {
+	case err == nil && noSuite == nil:
+		return nil, nil, fmt.Errorf("an experiment and a suite are named %s: write experiment/%[1]s or suite/%[1]s", name)
+	case noSuite == nil:
+		return nil, s, nil
+	}
+	return x, nil, err
+}

@@ -1,0 +1,93 @@
+package suites
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// ended is a suite of two variants.
+func ended() *v1alpha1.ReplicationSuite {
+	s := &v1alpha1.ReplicationSuite{ObjectMeta: metav1.ObjectMeta{Name: "cost"}}
+	s.Spec.Reference = []v1alpha1.ReferenceFigure{
+		{Variant: "async", Metric: "requestsPerSecond", Value: "320", Source: "seed 000"},
+		{Variant: "async", Stage: "steady", Metric: "requestsPerSecond", Value: "249.5", Source: "seed 000"},
+	}
+	s.Status = v1alpha1.ReplicationSuiteStatus{
+		Verdict: v1alpha1.VerdictFailed,
+		Reasons: []string{"semisync lostWrites at most 0 in every trial: 1 of 7 lost some."},
+		Notes:   []string{"The variants ran one after the other."},
+		Trials:  &v1alpha1.TrialCounts{Total: 14, Done: 14, Passed: 13, Failed: 1, Repeated: 2},
+		Runs: []v1alpha1.TrialRun{{
+			Name: "cost-async-1", Variant: "async", Round: 1, Attempt: 1, Verdict: v1alpha1.VerdictPassed,
+			StartTime: &metav1.Time{Time: time.Unix(100, 0)}, CompletionTime: &metav1.Time{Time: time.Unix(190, 0)},
+		}},
+		Variants: []v1alpha1.VariantStatus{
+			{Name: "async", Trials: 7, Losses: &v1alpha1.LossesStatus{LostIn: 0, Of: 7, UpperPercent: 35}, Figures: []v1alpha1.TrialsFigure{
+				{Name: "requestsPerSecond", Median: "1200.25", Low: "1100", High: "1300", N: 7},
+				{Name: "p99Microseconds", MedianAtLeast: "83260", N: 7},
+			}},
+			{Name: "semisync", Trials: 7, Figures: []v1alpha1.TrialsFigure{{Name: "requestsPerSecond", Median: "900", N: 5}}},
+		},
+		Comparisons: []v1alpha1.SuiteComparisonStatus{
+			{Of: "semisync", To: "async", Metric: "requestsPerSecond", RatioPercent: "75.1", Low: "72", High: "78.4", N: 7, P: "0.016", Conclusion: "Lower"},
+			{Of: "semisync", To: "async", Metric: "p99Microseconds", Low: "101", N: 7, P: "0.016", Conclusion: "Undecided"},
+		},
+		Expectations: []v1alpha1.ExpectationStatus{{Expectation: "semisync lostWrites at most 0 in every trial", Found: "1 of 7 lost some", Met: metav1.ConditionFalse}},
+	}
+	return s
+}
+
+// TestTextOfASuite: intervals, bounds, and a dash for what was not measured.
+func TestTextOfASuite(t *testing.T) {
+	want := `Verdict          Failed
+Trials           14 of 14: 13 passed, 1 failed, 2 repeated
+Reason           semisync lostWrites at most 0 in every trial: 1 of 7 lost some.
+
+Expectations
+EXPECTATION                                    MET   FOUND
+semisync lostWrites at most 0 in every trial   no    1 of 7 lost some
+
+Comparisons, round by round
+COMPARISON       FIGURE       RATIO   95% INTERVAL    ROUNDS   P       CONCLUSION
+semisync/async   successful requests/s 75.1%   72% to 78.4%    7        0.016   Lower
+semisync/async   latency p99  -       at least 101%   7        0.016   Undecided
+
+Trials that lost acknowledged writes
+VARIANT   LOST IN   OF   SHARE OF ALL SUCH TRIALS
+async     0         7    at most 35%
+
+Medians of the trials, with their 95% interval
+FIGURE        ASYNC                              SEMISYNC
+successful requests/s    1,200/s (1,100/s to 1,300/s, n 7)  900/s (n 5)
+latency p99   at least 83.26ms (n 7)              -
+
+Published figures beside the measured ones
+VARIANT   FIGURE       STAGE    PUBLISHED   MEASURED                            SOURCE
+async     successful requests/s   -        320/s       1,200/s (1,100/s to 1,300/s, n 7)   seed 000
+async     successful requests/s   steady   249.5/s       not measured                        seed 000
+
+Note             The variants ran one after the other.
+`
+	got := Text(ended())
+	squeeze := func(text string) (lines []string) {
+		for line := range strings.Lines(text) {
+			lines = append(lines, strings.Join(strings.Fields(line), " "))
+		}
+		return lines
+	}
+	if diff := cmp.Diff(squeeze(want), squeeze(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s\n%s", diff, got)
+	}
+}
+
+func TestNothingOfASuiteThatWaits(t *testing.T) {
+	if got := Text(&v1alpha1.ReplicationSuite{}); got != "Verdict          none yet\nTrials           none\n" {
+		t.Errorf("%q", got)
+	}
+}

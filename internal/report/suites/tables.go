@@ -1,0 +1,171 @@
+// Package suites says what came of a suite: its tables, and their text. It is pure.
+package suites
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
+	"replab.dev/internal/report/figures"
+)
+
+// interval heads the columns of intervals.
+const interval = "95% interval"
+
+// Tables of a suite, those first that decide. A table without rows is left out.
+func Tables(s *v1alpha1.ReplicationSuite) (all []figures.Table) {
+	for _, table := range []func(*v1alpha1.ReplicationSuite) figures.Table{expectations, comparisons, losses, medians, published, trials} {
+		if t := table(s); len(t.Rows) > 0 {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+func words(all ...string) (cells []figures.Cell) {
+	for _, w := range all {
+		cells = append(cells, figures.Words(w))
+	}
+	return cells
+}
+
+var met = map[metav1.ConditionStatus]string{metav1.ConditionTrue: "yes", metav1.ConditionFalse: "no", metav1.ConditionUnknown: "unknown"}
+
+func expectations(s *v1alpha1.ReplicationSuite) figures.Table {
+	t := figures.Table{Title: "Expectations", Head: []string{"expectation", "met", "found"}}
+	for _, e := range s.Status.Expectations {
+		t.Rows = append(t.Rows, words(e.Expectation, met[e.Met], e.Found))
+	}
+	return t
+}
+
+func comparisons(s *v1alpha1.ReplicationSuite) figures.Table {
+	t := figures.Table{Title: "Comparisons, round by round", Head: []string{"comparison", "figure", "stage", "ratio", interval, "rounds", "p", "conclusion"}}
+	for _, c := range s.Status.Comparisons {
+		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, title(c.Metric), c.Stage, percent(c.RatioPercent), between(c.Low, c.High, percent),
+			fmt.Sprint(c.N), string(c.P), string(c.Conclusion)))
+	}
+	return t
+}
+
+func percent(d v1alpha1.Decimal) string {
+	if d == "" {
+		return ""
+	}
+	return string(d) + "%"
+}
+
+func losses(s *v1alpha1.ReplicationSuite) figures.Table {
+	t := figures.Table{Title: "Trials that lost acknowledged writes", Head: []string{"variant", "lost in", "of", "share of all such trials"}}
+	for _, v := range s.Status.Variants {
+		if l := v.Losses; l != nil {
+			t.Rows = append(t.Rows, words(v.Name, fmt.Sprint(l.LostIn), fmt.Sprint(l.Of), fmt.Sprintf("at most %d%%", l.UpperPercent)))
+		}
+	}
+	return t
+}
+
+// medians has a row for each figure and stage, and a column for each variant.
+func medians(s *v1alpha1.ReplicationSuite) figures.Table {
+	t := figures.Table{Title: "Medians of the trials, with their " + interval, Head: []string{"figure", "stage"}}
+	type key struct {
+		name  v1alpha1.SuiteMetric
+		stage string
+	}
+	var keys []key
+	for _, v := range s.Status.Variants {
+		t.Head = append(t.Head, v.Name)
+		for _, f := range v.Figures {
+			if k := (key{f.Name, f.Stage}); !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
+	}
+	for _, k := range keys {
+		row := []string{title(k.name), k.stage}
+		for _, v := range s.Status.Variants {
+			row = append(row, median(v.Figures, k.name, k.stage))
+		}
+		t.Rows = append(t.Rows, words(row...))
+	}
+	return t
+}
+
+// median of a figure in words, "" where no trial has it.
+func median(all []v1alpha1.TrialsFigure, name v1alpha1.SuiteMetric, stage string) string {
+	i := slices.IndexFunc(all, func(f v1alpha1.TrialsFigure) bool { return f.Name == name && f.Stage == stage })
+	if i < 0 {
+		return ""
+	}
+	f := all[i]
+	in := func(d v1alpha1.Decimal) string { return inUnit(name, d) }
+	text := in(f.Median)
+	if f.Median == "" {
+		text = between(f.MedianAtLeast, f.MedianAtMost, in)
+	}
+	if f.Low == "" && f.High == "" {
+		return fmt.Sprintf("%s (n %d)", text, f.N)
+	}
+	return fmt.Sprintf("%s (%s, n %d)", text, between(f.Low, f.High, in), f.N)
+}
+
+// between two bounds in words, of which one or both may be absent.
+func between(low, high v1alpha1.Decimal, in func(v1alpha1.Decimal) string) string {
+	switch {
+	case low == "" && high == "":
+		return ""
+	case low == "":
+		return "at most " + in(high)
+	case high == "":
+		return "at least " + in(low)
+	}
+	return in(low) + " to " + in(high)
+}
+
+func published(s *v1alpha1.ReplicationSuite) figures.Table {
+	t := figures.Table{Title: "Published figures beside the measured ones", Head: []string{"variant", "figure", "stage", "published", "measured", "source"}}
+	for _, r := range s.Spec.Reference {
+		measured := "not measured"
+		if i := slices.IndexFunc(s.Status.Variants, func(v v1alpha1.VariantStatus) bool { return v.Name == r.Variant }); i >= 0 {
+			if m := median(s.Status.Variants[i].Figures, r.Metric, r.Stage); m != "" {
+				measured = m
+			}
+		}
+		t.Rows = append(t.Rows, words(r.Variant, title(r.Metric), r.Stage, inUnit(r.Metric, r.Value), measured, r.Source))
+	}
+	return t
+}
+
+func trials(s *v1alpha1.ReplicationSuite) figures.Table {
+	t := figures.Table{Title: "Trials", Detail: true, Head: []string{"experiment", "variant", "round", "attempt", "verdict", "seconds", "reason"}}
+	for _, r := range s.Status.Runs {
+		seconds := ""
+		if r.StartTime != nil && r.CompletionTime != nil {
+			seconds = fmt.Sprint(int64(r.CompletionTime.Sub(r.StartTime.Time).Seconds()))
+		}
+		t.Rows = append(t.Rows, words(r.Name, r.Variant, fmt.Sprint(r.Round), fmt.Sprint(r.Attempt), string(r.Verdict), seconds, r.Reason))
+	}
+	return t
+}
+
+func title(m v1alpha1.SuiteMetric) string {
+	if e, known := figure.Named(string(m)); known {
+		return e.Title
+	}
+	return string(m)
+}
+
+// inUnit is a number of a metric as the figures of a run are written, or as it is where the metric is unknown.
+func inUnit(m v1alpha1.SuiteMetric, d v1alpha1.Decimal) string {
+	e, known := figure.Named(string(m))
+	v, err := strconv.ParseFloat(string(d), 64)
+	if !known || err != nil {
+		return string(d)
+	}
+	return figure.Exact(e.Path, int64(math.Round(v*float64(max(1, e.Scale))))).Short()
+}
