@@ -94,7 +94,7 @@ func explained(err error) error {
 	return err
 }
 
-// completeNames completes the names of experiments, of at most so many arguments; 0 for any number.
+// completeNames completes the names of experiments and suites, of at most so many arguments; 0 for any number.
 func (o *Options) completeNames(most int) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if most > 0 && len(args) >= most {
@@ -111,6 +111,10 @@ func (o *Options) completeNames(most int) cobra.CompletionFunc {
 		var names []string
 		for _, x := range found {
 			names = append(names, x.Name)
+		}
+		suites, _ := c.suites(cmd.Context(), c.Namespace) // without the right to list them there are none to complete
+		for _, s := range suites {
+			names = append(names, s.Name)
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}

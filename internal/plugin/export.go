@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/yaml"
 
@@ -24,17 +25,21 @@ const (
 	exportedExperiment = "experiment.yaml"
 	exportedResults    = "results.json"
 	exportedLogs       = "logs" // a file for each container
+	exportedSuite      = "suite.yaml"
+	exportedTrials     = "trials" // a folder for each experiment
 )
 
 func exportCommand(o *Options) *cobra.Command {
 	var folder string
 	cmd := &cobra.Command{
 		Use:   "export NAME",
-		Short: "Write an experiment, its results and its logs into a folder",
+		Short: "Write an experiment or a suite, with results and logs, into a folder",
 		Long: `Write an experiment, its results document and the logs of its pods into a folder, so that they outlive the cluster.
 
 The folder gets experiment.yaml, results.json and logs/POD_CONTAINER.log. Files of the same names are replaced. report and compare read the
-folder: kubectl replab report ./semisync`,
+folder: kubectl replab report ./semisync
+
+The folder of a suite gets suite.yaml, and trials/EXPERIMENT with the same files for each trial that is left and has ended.`,
 		Example: `  kubectl replab export semisync
   kubectl replab export semisync --to runs/semisync-1`,
 		Args:              cobra.ExactArgs(1),
@@ -47,44 +52,84 @@ folder: kubectl replab report ./semisync`,
 	return cmd
 }
 
-// export writes the results first: they are what is missed most if something fails later.
 func (o *Options) export(ctx context.Context, name, folder string) error {
 	c, err := o.Connect()
 	if err != nil {
 		return err
 	}
-	x, err := c.Experiment(ctx, name)
+	x, s, err := c.find(ctx, name)
 	if err != nil {
 		return err
 	}
-	document, err := c.Document(ctx, name)
-	if err != nil {
+	if s != nil {
+		return o.exportSuite(ctx, c, s, folder)
+	}
+	kept, err := o.exportExperiment(ctx, c, x, folder)
+	if err != nil && kept == 0 {
 		return err
 	}
-	text, err := json.MarshalIndent(document, "", "  ")
-	if err != nil {
-		return err
-	}
-	object, err := manifest(c, x)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(put(folder, exportedResults, text), put(folder, exportedExperiment, object)); err != nil {
-		return err
-	}
-	kept, err := o.exportLogs(ctx, c, name, filepath.Join(folder, exportedLogs))
 	fmt.Fprintf(o.ErrOut, "Written to %s: %s, %s and the logs of %d containers\n", folder, exportedExperiment, exportedResults, kept)
 	return err
 }
 
-// manifest of an experiment with its status.
-func manifest(c Cluster, x *v1alpha1.ReplicationExperiment) ([]byte, error) {
+// exportExperiment writes the results first: they are what is missed most if something fails later. It counts the logs.
+func (o *Options) exportExperiment(ctx context.Context, c Cluster, x *v1alpha1.ReplicationExperiment, folder string) (logs int, err error) {
+	document, err := c.Document(ctx, x.Name)
+	if err != nil {
+		return 0, err
+	}
+	text, err := json.MarshalIndent(document, "", "  ")
+	if err != nil {
+		return 0, err
+	}
+	object, err := manifest(c, x)
+	if err != nil {
+		return 0, err
+	}
+	if err := errors.Join(put(folder, exportedResults, text), put(folder, exportedExperiment, object)); err != nil {
+		return 0, err
+	}
+	return o.exportLogs(ctx, c, x.Name, filepath.Join(folder, exportedLogs))
+}
+
+// exportSuite writes the suite first, and goes on where a trial cannot be written.
+func (o *Options) exportSuite(ctx context.Context, c Cluster, s *v1alpha1.ReplicationSuite, folder string) error {
+	trials, err := c.trials(ctx, s)
+	if err != nil {
+		return err
+	}
+	object, err := manifest(c, s)
+	if err != nil {
+		return err
+	}
+	if err := put(folder, exportedSuite, object); err != nil {
+		return err
+	}
+	kept := 0
+	for i := range trials {
+		x := &trials[i]
+		if !complete(x) {
+			continue
+		}
+		if _, failed := o.exportExperiment(ctx, c, x, filepath.Join(folder, exportedTrials, x.Name)); failed != nil {
+			fmt.Fprintln(o.ErrOut, table.Harmless(fmt.Sprintf("trial %s: %v", x.Name, failed)))
+			err = exit(ExitNotRun)
+			continue
+		}
+		kept++
+	}
+	fmt.Fprintf(o.ErrOut, "Written to %s: %s and %d of %d trials that are left\n", folder, exportedSuite, kept, len(trials))
+	return err
+}
+
+// manifest of an object with its status.
+func manifest(c Cluster, x client.Object) ([]byte, error) {
 	kind, err := apiutil.GVKForObject(x, c.Scheme())
 	if err != nil {
 		return nil, err
 	}
-	x.SetGroupVersionKind(kind)
-	x.ManagedFields = nil
+	x.GetObjectKind().SetGroupVersionKind(kind)
+	x.SetManagedFields(nil)
 	return yaml.Marshal(x)
 }
 

@@ -87,24 +87,31 @@ func (c Cluster) Suite(ctx context.Context, name string) (*v1alpha1.ReplicationS
 
 // find the experiment or the suite of a name: the other one is nil. A name may have its kind before a slash.
 func (c Cluster) find(ctx context.Context, name string) (*v1alpha1.ReplicationExperiment, *v1alpha1.ReplicationSuite, error) {
-	if kind, rest, ok := strings.Cut(name, "/"); ok {
-		switch kind {
-		case experimentNoun:
-			x, err := c.Experiment(ctx, rest)
-			return x, nil, err
-		case suiteNoun:
-			s, err := c.Suite(ctx, rest)
-			return nil, s, err
-		}
-		return nil, nil, fmt.Errorf("there is no kind %s: write experiment/%s or suite/%[2]s", kind, rest)
+	s, err := c.suite(ctx, name)
+	if err != nil || s != nil {
+		return nil, s, err
 	}
-	s, noSuite := c.Suite(ctx, name)
-	x, err := c.Experiment(ctx, name)
-	switch {
-	case err == nil && noSuite == nil:
-		return nil, nil, fmt.Errorf("an experiment and a suite are named %s: write experiment/%[1]s or suite/%[1]s", name)
-	case noSuite == nil:
-		return nil, s, nil
-	}
+	x, err := c.Experiment(ctx, strings.TrimPrefix(name, experimentNoun+"/"))
 	return x, nil, err
+}
+
+// suite of a name, nil where the name is not of a suite. Who may not read suites has none.
+func (c Cluster) suite(ctx context.Context, name string) (*v1alpha1.ReplicationSuite, error) {
+	kind, rest, ok := strings.Cut(name, "/")
+	switch {
+	case ok && kind == suiteNoun:
+		return c.Suite(ctx, rest)
+	case ok && kind == experimentNoun:
+		return nil, nil
+	case ok:
+		return nil, fmt.Errorf("there is no kind %s: write experiment/%s or suite/%[2]s", kind, rest)
+	}
+	s, err := c.Suite(ctx, name)
+	if err != nil {
+		return nil, nil //nolint:nilerr // an experiment may have the name
+	}
+	if _, err := c.Experiment(ctx, name); err == nil {
+		return nil, fmt.Errorf("an experiment and a suite are named %s: write experiment/%[1]s or suite/%[1]s", name)
+	}
+	return s, nil
 }

@@ -18,6 +18,7 @@ import (
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/html"
 	"replab.dev/internal/report/markdown"
+	"replab.dev/internal/report/suites"
 	"replab.dev/internal/report/table"
 	"replab.dev/internal/results"
 )
@@ -31,19 +32,29 @@ type format[T any] struct {
 // reportFormats write one run. The first is the default.
 var reportFormats = []format[results.Results]{
 	{"html", html.Write},
-	{"json", func(w io.Writer, r results.Results) error {
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetIndent("", "  ")
-		if err := e.Encode(r); err != nil {
-			return err
-		}
-		_, err := io.WriteString(w, table.Escaped(b.String()))
-		return err
-	}},
+	{"json", asJSON[results.Results]},
 	{"csv", harmless(func(w io.Writer, r results.Results) error { return figures.WriteCSV(w, figures.Of(r)) })},
 	{"csv-timeline", harmless(func(w io.Writer, r results.Results) error { return figures.Of(r).WriteTimelineCSV(w) })},
 	{"markdown", harmless(markdown.Write)},
+}
+
+// suiteFormats write a suite. The first is the default.
+var suiteFormats = []format[*suites.Document]{
+	{"html", html.WriteSuite},
+	{"json", asJSON[*suites.Document]},
+	{"csv", harmless(func(w io.Writer, d *suites.Document) error { return d.WriteCSV(w) })},
+	{"markdown", harmless(markdown.WriteSuite)},
+}
+
+func asJSON[T any](w io.Writer, of T) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	if err := e.Encode(of); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, table.Escaped(b.String()))
+	return err
 }
 
 // compareFormats write several runs. The first is the default.
@@ -73,10 +84,10 @@ func harmless[T any](write func(io.Writer, T) error) func(io.Writer, T) error {
 }
 
 func reportCommand(o *Options) *cobra.Command {
-	return written(o, &cobra.Command{
+	cmd := written(o, &cobra.Command{
 		Use:   "report NAME",
-		Short: "Write a report of an experiment: a page for a browser, or its figures",
-		Long: `Write a report of an experiment from its results document.
+		Short: "Write a report of an experiment or a suite: a page for a browser, or its figures",
+		Long: `Write a report of an experiment from its results document, or of a suite from its status and its trials.
 
 html is a page that stands alone and loads nothing. json is the document itself, csv has a line for each figure, csv-timeline one for each second,
 markdown the text for an issue. NAME may also be a file with the document as JSON, or the path of a folder that export wrote: ./semisync`,
@@ -85,6 +96,18 @@ markdown the text for an issue. NAME may also be a file with the document as JSO
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.completeNames(1),
 	}, reportFormats, func(all []*results.Results) (results.Results, error) { return *all[0], nil })
+	ofExperiment := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		d, err := o.suiteDocument(cmd.Context(), args[0])
+		switch {
+		case err != nil:
+			return err
+		case d == nil:
+			return ofExperiment(cmd, args)
+		}
+		return writeIn(o, cmd, suiteFormats, func() (*suites.Document, error) { return d, nil })
+	}
+	return cmd
 }
 
 func compareCommand(o *Options) *cobra.Command {
@@ -112,32 +135,44 @@ func written[T any](o *Options, cmd *cobra.Command, formats []format[T], made fu
 	for _, f := range formats {
 		names = append(names, f.name)
 	}
-	output := cmd.Flags().StringP("output", "o", names[0], "the format: "+strings.Join(names, ", "))
-	file := cmd.Flags().StringP("file", "f", "", "the file to write into, instead of the standard output")
+	cmd.Flags().StringP("output", "o", names[0], "the format: "+strings.Join(names, ", "))
+	cmd.Flags().StringP("file", "f", "", "the file to write into, instead of the standard output")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		i := slices.Index(names, *output)
-		if i < 0 {
-			return fmt.Errorf("there is no format %s: use --output %s", *output, strings.Join(names, ", "))
-		}
-		all, err := o.documents(cmd.Context(), args)
-		if err != nil {
-			return err
-		}
-		of, err := made(all)
-		if err != nil {
-			return err
-		}
-		return o.write(*output, *file, func(w io.Writer) error { return formats[i].write(w, of) })
+		return writeIn(o, cmd, formats, func() (of T, err error) {
+			all, err := o.documents(cmd.Context(), args)
+			if err != nil {
+				return of, err
+			}
+			return made(all)
+		})
 	}
 	return cmd
+}
+
+// writeIn the format that a command's flags name, into their file.
+func writeIn[T any](o *Options, cmd *cobra.Command, formats []format[T], made func() (T, error)) error {
+	output, file := cmd.Flag("output").Value.String(), cmd.Flag("file").Value.String()
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	i := slices.Index(names, output)
+	if i < 0 {
+		return fmt.Errorf("there is no format %s: use --output %s", output, strings.Join(names, ", "))
+	}
+	of, err := made()
+	if err != nil {
+		return err
+	}
+	return o.write(output, file, func(w io.Writer) error { return formats[i].write(w, of) })
 }
 
 // documents of experiments, of files that end in .json, or of folders, whose paths have a separator.
 func (o *Options) documents(ctx context.Context, names []string) (all []*results.Results, err error) {
 	var cluster *Cluster
 	for _, name := range names {
-		if strings.HasSuffix(name, ".json") || strings.ContainsRune(name, filepath.Separator) {
+		if isPath(name) {
 			r, err := readDocument(name)
 			if err != nil {
 				return nil, err
@@ -152,13 +187,19 @@ func (o *Options) documents(ctx context.Context, names []string) (all []*results
 			}
 			cluster = &c
 		}
-		r, err := cluster.Document(ctx, name)
+		r, err := cluster.Document(ctx, strings.TrimPrefix(name, experimentNoun+"/"))
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, r)
 	}
 	return all, nil
+}
+
+// isPath tells files and folders from names of the cluster.
+func isPath(name string) bool {
+	kind, _, _ := strings.Cut(name, "/")
+	return strings.HasSuffix(name, ".json") || strings.ContainsRune(name, filepath.Separator) && kind != experimentNoun && kind != suiteNoun
 }
 
 func readDocument(file string) (*results.Results, error) {

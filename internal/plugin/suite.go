@@ -2,8 +2,12 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -12,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
@@ -100,4 +105,76 @@ func (o *Options) describeSuite(s *v1alpha1.ReplicationSuite) {
 		fmt.Fprintln(o.Out, line)
 	}
 	fmt.Fprintf(o.Out, "\n%s", suites.Text(s))
+}
+
+// trials of a suite that are left, in the order of its runs.
+func (c Cluster) trials(ctx context.Context, s *v1alpha1.ReplicationSuite) (all []v1alpha1.ReplicationExperiment, err error) {
+	for _, run := range s.Status.Runs {
+		x := v1alpha1.ReplicationExperiment{}
+		err := c.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: run.Name}, &x)
+		switch {
+		case apierrors.IsNotFound(err), err == nil && x.UID != run.UID: // deleted, or another one of its name
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("read trial %s: %w", run.Name, err)
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}
+
+// suiteDocument of a name, of a file that report wrote or of a folder that export wrote; nil where it is of an experiment.
+func (o *Options) suiteDocument(ctx context.Context, name string) (*suites.Document, error) {
+	if isPath(name) {
+		return readSuite(name)
+	}
+	c, err := o.Connect()
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.suite(ctx, name)
+	if err != nil || s == nil {
+		return nil, err
+	}
+	trials, err := c.trials(ctx, s)
+	return &suites.Document{Suite: s, Trials: trials}, err
+}
+
+func readSuite(path string) (*suites.Document, error) {
+	d := &suites.Document{}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		text, err := os.ReadFile(path)
+		if err != nil || json.Unmarshal(text, d) != nil || d.Suite == nil {
+			return nil, nil //nolint:nilerr // what reads experiments says what is wrong
+		}
+		return d, nil
+	}
+	switch err := readYAML(filepath.Join(path, exportedSuite), &d.Suite); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	for _, run := range d.Suite.Status.Runs {
+		x := v1alpha1.ReplicationExperiment{}
+		switch err := readYAML(filepath.Join(path, exportedTrials, run.Name, exportedExperiment), &x); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		default:
+			d.Trials = append(d.Trials, x)
+		}
+	}
+	return d, nil
+}
+
+func readYAML(file string, into any) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := yaml.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("read %s: %w", file, err)
+	}
+	return nil
 }

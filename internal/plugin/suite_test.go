@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
@@ -199,5 +201,56 @@ func TestCheckASuite(t *testing.T) {
 				t.Errorf("no %q in %+v", c.want, got)
 			}
 		})
+	}
+}
+
+// measured is a suite with two trials that have ended, and a third that was deleted.
+func measured(t *testing.T, here string) {
+	t.Helper()
+	s := suiteOf(t, here)
+	for i, name := range []string{"cost-async-1", "cost-semisync-1"} {
+		status := ended(v1alpha1.VerdictPassed)
+		status.Load = &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: ptr.To(int64(100_000 + 1000*i))}}
+		x := stored(t, here, name, status)
+		s.Status.Runs = append(s.Status.Runs, v1alpha1.TrialRun{Name: name, Variant: []string{"async", "semisync"}[i], Round: 1, Attempt: 1, UID: x.UID, Verdict: v1alpha1.VerdictPassed})
+	}
+	s.Status.Runs = append(s.Status.Runs, v1alpha1.TrialRun{Name: "cost-async-2", Variant: "async", Round: 2, Attempt: 1, UID: "gone", Verdict: v1alpha1.VerdictPassed})
+	s.Status.Verdict, s.Status.Conditions = v1alpha1.VerdictPassed, reached(v1alpha1.ConditionAccepted, v1alpha1.ConditionComplete)
+	if err := kubetest.Client(t).Status().Update(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReportOfASuiteInEachFormat(t *testing.T) {
+	t.Parallel()
+	here := namespace(t)
+	measured(t, here)
+	folder := filepath.Join(t.TempDir(), "kept")
+	if got := command(t, here, "export", "cost", "--to", folder); !strings.Contains(got.err, "suite.yaml and 0 of 2 trials that are left") || !strings.Contains(got.err, "the results of experiment cost-async-1 are gone") {
+		t.Errorf("exported without results: %+v", got)
+	}
+	for output, want := range map[string]string{
+		"html":     "<h1>cost</h1><span class=\"verdict Passed\">",
+		"markdown": "# cost: Passed\n",
+		"csv":      "cost,async,1,cost-async-1,Passed,requestsPerSecond,,100,100,100\n",
+		"json":     "\"name\": \"cost-semisync-1\"",
+	} {
+		if got := command(t, here, "report", "cost", "-o", output); got.code != ExitOK || !strings.Contains(got.out, want) {
+			t.Errorf("no %q in %+v", want, got)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "cost.json")
+	whole := command(t, here, "report", "suite/cost", "-o", "csv").out
+	if got := command(t, here, "report", "cost", "-o", "json", "--file", file); got.code != ExitOK {
+		t.Fatalf("%+v", got)
+	}
+	if got := command(t, here, "report", file, "-o", "csv"); got.out != whole {
+		t.Errorf("of its file: %+v, want\n%s", got, whole)
+	}
+	if got := command(t, here, "report", "cost", "-o", "csv-timeline"); got.code != ExitNotRun || !strings.Contains(got.err, "there is no format csv-timeline: use --output html, json, csv, markdown") {
+		t.Errorf("another format: %+v", got)
+	}
+	if got := command(t, here, "compare", "cost", "cost-async-1"); got.code != ExitNotRun {
+		t.Errorf("compared: %+v", got)
 	}
 }

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -47,6 +48,31 @@ func (m metric) of(x *v1alpha1.ReplicationExperiment) (compare.Interval, bool) {
 	v, ok := compare.Measured(s, m.path())
 	scale := float64(max(1, m.Scale))
 	return compare.Interval{Low: v.Low / scale, High: v.High / scale}, ok
+}
+
+// Value is a figure of one trial, in the unit of its metric.
+type Value struct {
+	Run    v1alpha1.TrialRun
+	Metric v1alpha1.SuiteMetric
+	Stage  string // "" is the whole load
+	compare.Interval
+}
+
+// Values of all trials that count in the figures of the status, by variant, metric and stage, in the order of their rounds.
+func Values(suite *v1alpha1.ReplicationSuite, experiments map[string]*v1alpha1.ReplicationExperiment) (all []Value) {
+	r := results{suite, experiments}
+	runs := final(suite.Status.Runs)
+	for _, v := range suite.Spec.Variants {
+		rounds := r.counted(v.Name)
+		for _, m := range metricsOf(&suite.Spec, stagesOf(inOrder(rounds))) {
+			for _, round := range slices.Sorted(maps.Keys(rounds)) {
+				if of, ok := m.of(rounds[round]); ok {
+					all = append(all, Value{runs[Trial{v.Name, round}], v1alpha1.SuiteMetric(m.Name), m.stage, of})
+				}
+			}
+		}
+	}
+	return all
 }
 
 // metricsOf lists the figures of a suite's variants: those that comparisons state, and those that its spec names.

@@ -16,6 +16,8 @@ import (
 type Rows struct {
 	Key, Title, Unit string
 	Log              bool
+	Loose            bool     // no line joins the points of a row
+	At               *float64 // a line across all rows
 	Rows             []Row
 }
 
@@ -24,14 +26,19 @@ type Row struct {
 	Name   string
 	Points []Point
 	Parts  []Part
+	Range  *Range
 }
 
-// Point is one figure; that of a lower bound is drawn open, with its sign.
+// Range is an interval, drawn as a line. An end without bound is infinite.
+type Range struct{ From, To float64 }
+
+// Point is one figure; that of a bound is drawn open, with its sign.
 type Point struct {
 	Name   string
 	Colour int
 	Value  float64
-	Open   bool
+	Open   bool // a lower bound
+	Below  bool // an upper bound
 }
 
 // Part of the scale with a name.
@@ -63,15 +70,20 @@ func (c Rows) SVG() (template.HTML, error) {
 	for i, r := range c.Rows {
 		y := height - in.y - rowHeight*(float64(i)+0.5)
 		c.parts(&b, p, in, height, y, r)
+		c.ranges(&b, p, in, height, y, r)
 		c.points(&b, p, in, height, y, r)
 	}
-	b.WriteString(`</svg>`)
+	b.WriteString(c.across(p, in, height) + `</svg>`)
 	return template.HTML(b.String()), nil //nolint:gosec // every text in it is escaped above or by the library
 }
 
 func (c Rows) scale() (*plot.Plot, bool) {
 	least, most := math.Inf(1), math.Inf(-1)
-	take := func(v float64) { least, most = math.Min(least, v), math.Max(most, v) }
+	take := func(v float64) {
+		if !math.IsInf(v, 0) {
+			least, most = math.Min(least, v), math.Max(most, v)
+		}
+	}
 	for _, r := range c.Rows {
 		for _, point := range r.Points {
 			take(point.Value)
@@ -79,6 +91,10 @@ func (c Rows) scale() (*plot.Plot, bool) {
 		for _, part := range r.Parts {
 			take(part.From)
 			take(part.To)
+		}
+		if r.Range != nil {
+			take(r.Range.From)
+			take(r.Range.To)
 		}
 	}
 	if math.IsInf(most, -1) {
@@ -129,24 +145,50 @@ func (c Rows) parts(b *strings.Builder, p *plot.Plot, in box, height, y float64,
 	}
 }
 
+func (c Rows) line(b *strings.Builder, p *plot.Plot, in box, height, y float64, r Range) {
+	b.WriteString(render(height, "range", func(d draw.Canvas) {
+		d.StrokeLine2(draw.LineStyle{Color: ink, Width: 2}, c.x(p, in, r.From), vg.Length(y), c.x(p, in, r.To), vg.Length(y))
+	}))
+}
+
+func (c Rows) ranges(b *strings.Builder, p *plot.Plot, in box, height, y float64, r Row) {
+	if r.Range != nil {
+		c.line(b, p, in, height, y, *r.Range)
+	}
+}
+
+// across is the line at c.At.
+func (c Rows) across(p *plot.Plot, in box, height float64) string {
+	if c.At == nil {
+		return ""
+	}
+	return render(height, "at", func(d draw.Canvas) {
+		x := c.x(p, in, *c.At)
+		d.StrokeLine2(draw.LineStyle{Color: ink, Width: 1, Dashes: []vg.Length{4, 3}}, x, vg.Length(bottom-2), x, vg.Length(height-in.y))
+	})
+}
+
 // points of a row, with a line from the first to the last.
 func (c Rows) points(b *strings.Builder, p *plot.Plot, in box, height, y float64, r Row) {
 	if len(r.Points) == 0 {
 		return
 	}
-	b.WriteString(render(height, "range", func(d draw.Canvas) {
-		first, last := r.Points[0], r.Points[len(r.Points)-1]
-		d.StrokeLine2(draw.LineStyle{Color: ink, Width: 2}, c.x(p, in, first.Value), vg.Length(y), c.x(p, in, last.Value), vg.Length(y))
-	}))
+	if !c.Loose {
+		c.line(b, p, in, height, y, Range{r.Points[0].Value, r.Points[len(r.Points)-1].Value})
+	}
 	for _, point := range r.Points {
 		text := render(height, "", func(d draw.Canvas) {
 			at := vg.Point{X: c.x(p, in, point.Value), Y: vg.Length(y)}
-			if !point.Open {
+			if !point.Open && !point.Below {
 				d.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 5, Shape: draw.CircleGlyph{}}, at)
 				return
 			}
 			d.StrokeLine2(draw.LineStyle{Color: ink, Width: 2}, at.X, at.Y-6, at.X, at.Y+6)
-			d.StrokeLines(draw.LineStyle{Color: ink, Width: 2}, []vg.Point{{X: at.X + 3, Y: at.Y + 4}, {X: at.X + 8, Y: at.Y}, {X: at.X + 3, Y: at.Y - 4}})
+			side := vg.Length(1)
+			if point.Below {
+				side = -1
+			}
+			d.StrokeLines(draw.LineStyle{Color: ink, Width: 2}, []vg.Point{{X: at.X + 3*side, Y: at.Y + 4}, {X: at.X + 8*side, Y: at.Y}, {X: at.X + 3*side, Y: at.Y - 4}})
 		})
 		fmt.Fprintf(b, `<g class="c%d"><title>%s</title>%s</g>`, point.Colour, template.HTMLEscapeString(point.Name), text)
 	}

@@ -22,7 +22,7 @@ func WriteCSV(w io.Writer, documents ...*Document) error {
 	for _, d := range documents {
 		for _, f := range d.All() {
 			line := []string{d.Experiment, d.Namespace, string(d.Status.Verdict), f.Path, text(f.Value), f.Unit(), f.Bound(), text(f.AtLeast), text(f.AtMost), f.Because}
-			if err := out.Write(plainWords(line)); err != nil {
+			if err := out.Write(PlainWords(line)); err != nil {
 				return err
 			}
 		}
@@ -31,8 +31,8 @@ func WriteCSV(w io.Writer, documents ...*Document) error {
 	return out.Error()
 }
 
-// plainWords are cells of which a spreadsheet takes none for a formula: numbers stay as they are.
-func plainWords(line []string) []string {
+// PlainWords are cells of which a spreadsheet takes none for a formula: numbers stay as they are.
+func PlainWords(line []string) []string {
 	for i, cell := range line {
 		if _, err := strconv.ParseInt(cell, 10, 64); err != nil && cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
 			line[i] = "'" + cell
@@ -60,7 +60,7 @@ func (d *Document) WriteTimelineCSV(w io.Writer) error {
 	for _, n := range nodes {
 		header = append(header, "lagMicroseconds["+n+"]")
 	}
-	if err := out.Write(plainWords(header)); err != nil {
+	if err := out.Write(PlainWords(header)); err != nil {
 		return err
 	}
 	seconds := strconv.FormatInt(max(1, d.Recorder.TimelineStepSeconds), 10)
@@ -79,7 +79,7 @@ func (d *Document) WriteTimelineCSV(w io.Writer) error {
 		for i := range nodes {
 			line = append(line, text(Lag(s.LagMicroseconds, i)))
 		}
-		if err := out.Write(plainWords(line)); err != nil {
+		if err := out.Write(PlainWords(line)); err != nil {
 			return err
 		}
 	}

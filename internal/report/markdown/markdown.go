@@ -2,12 +2,14 @@
 package markdown
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/html"
+	"replab.dev/internal/report/suites"
 	"replab.dev/internal/results"
 )
 
@@ -36,6 +38,29 @@ func Write(w io.Writer, r results.Results) error {
 	}
 	fmt.Fprintf(&b, "\nTo repeat it:\n\n%[1]syaml\n%[2]s%[1]s\n", fence(repeat), repeat)
 	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// WriteSuite writes the report of a suite: verdict, reasons, tables and notes.
+func WriteSuite(w io.Writer, d *suites.Document) error {
+	var b strings.Builder
+	s := d.Suite
+	fmt.Fprintf(&b, "# %s: %s\n\n%s trials\n\n", line(s.Name), cmp.Or(string(s.Status.Verdict), "no verdict"), suites.Counts(s))
+	for _, reason := range s.Status.Reasons {
+		fmt.Fprintf(&b, "- %s\n", line(reason))
+	}
+	for _, t := range suites.Tables(s) {
+		if !t.Detail {
+			table(&b, t)
+		}
+	}
+	if len(s.Status.Notes) > 0 {
+		b.WriteString("\n## Notes\n\n")
+	}
+	for _, note := range s.Status.Notes {
+		fmt.Fprintf(&b, "- %s\n", line(note))
+	}
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 

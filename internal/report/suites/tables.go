@@ -47,7 +47,7 @@ func expectations(s *v1alpha1.ReplicationSuite) figures.Table {
 func comparisons(s *v1alpha1.ReplicationSuite) figures.Table {
 	t := figures.Table{Title: "Comparisons, round by round", Head: []string{"comparison", "figure", "stage", "ratio", interval, "rounds", "p", "conclusion"}}
 	for _, c := range s.Status.Comparisons {
-		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, title(c.Metric), c.Stage, percent(c.RatioPercent), between(c.Low, c.High, percent),
+		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, Title(c.Metric), c.Stage, percent(c.RatioPercent), between(c.Low, c.High, percent),
 			fmt.Sprint(c.N), string(c.P), string(c.Conclusion)))
 	}
 	return t
@@ -87,7 +87,7 @@ func medians(s *v1alpha1.ReplicationSuite) figures.Table {
 		}
 	}
 	for _, k := range keys {
-		row := []string{title(k.name), k.stage}
+		row := []string{Title(k.name), k.stage}
 		for _, v := range s.Status.Variants {
 			row = append(row, median(v.Figures, k.name, k.stage))
 		}
@@ -136,7 +136,7 @@ func published(s *v1alpha1.ReplicationSuite) figures.Table {
 				measured = m
 			}
 		}
-		t.Rows = append(t.Rows, words(r.Variant, title(r.Metric), r.Stage, inUnit(r.Metric, r.Value), measured, r.Source))
+		t.Rows = append(t.Rows, words(r.Variant, Title(r.Metric), r.Stage, inUnit(r.Metric, r.Value), measured, r.Source))
 	}
 	return t
 }
@@ -153,7 +153,8 @@ func trials(s *v1alpha1.ReplicationSuite) figures.Table {
 	return t
 }
 
-func title(m v1alpha1.SuiteMetric) string {
+// Title of a metric, its name where nobody knows it.
+func Title(m v1alpha1.SuiteMetric) string {
 	if e, known := figure.Named(string(m)); known {
 		return e.Title
 	}

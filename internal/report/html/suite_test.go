@@ -1,0 +1,59 @@
+package html
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/suites"
+)
+
+// TestPageOfASuite: a dot for each trial and a row for each comparison.
+func TestPageOfASuite(t *testing.T) {
+	d := &suites.Document{Suite: &v1alpha1.ReplicationSuite{}}
+	s := d.Suite
+	s.Name = "<cost>"
+	s.Spec.Variants = []v1alpha1.SuiteVariant{{Name: "async"}, {Name: "semisync"}}
+	s.Status.Verdict = v1alpha1.VerdictPassed
+	s.Status.Comparisons = []v1alpha1.SuiteComparisonStatus{
+		{Of: "semisync", To: "async", Metric: "requestsPerSecond", RatioPercent: "75", Low: "70", High: "80", Conclusion: "Lower"},
+		{Of: "semisync", To: "async", Metric: "p99Microseconds", Low: "101", Conclusion: "Undecided"},
+	}
+	for i, variant := range []string{"async", "async", "semisync"} {
+		run := v1alpha1.TrialRun{Name: variant + "-" + string(rune('1'+i)), Variant: variant, Round: int32(i + 1), Attempt: 1, Verdict: v1alpha1.VerdictPassed}
+		s.Status.Runs = append(s.Status.Runs, run)
+		x := v1alpha1.ReplicationExperiment{}
+		x.Name = run.Name
+		x.Status.Load = &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: ptr.To(int64(100_000))}}
+		d.Trials = append(d.Trials, x)
+	}
+	var b strings.Builder
+	if err := WriteSuite(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	picture := page[strings.Index(page, `data-chart="requestsPerSecond"`):]
+	picture = picture[:strings.Index(picture, "</div>")]
+	for _, run := range s.Status.Runs {
+		if strings.Count(picture, "<title>"+run.Name+"</title>") != 1 {
+			t.Errorf("no dot of %s in %s", run.Name, picture)
+		}
+	}
+	for _, want := range []string{
+		"<h1>&lt;cost&gt;</h1>", `data-chart="forest"`, "semisync/async latency p99", "<title>semisync/async successful requests/s: 75%, Lower</title>", "<td class=\"w\">70% to 80%</td>", "at least 101%",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in %s", want, page)
+		}
+	}
+}
+
+// TestASuiteWithoutTrials has a page without pictures.
+func TestASuiteWithoutTrials(t *testing.T) {
+	var b strings.Builder
+	if err := WriteSuite(&b, &suites.Document{Suite: &v1alpha1.ReplicationSuite{}}); err != nil || strings.Contains(b.String(), "<svg") || !strings.Contains(b.String(), "no verdict") {
+		t.Errorf("%v in %s", err, b.String())
+	}
+}
