@@ -62,7 +62,7 @@ func (p *suiteProgress) see(s *v1alpha1.ReplicationSuite, away error) {
 	now := time.Now()
 	p.clear()
 	for _, line := range p.events.Next(s, away) {
-		fmt.Fprintf(p.o.Out, "%5d s  %s\n", int(now.Sub(s.CreationTimestamp.Time).Seconds()), line)
+		fmt.Fprint(p.o.Out, follow.Line(now.Sub(s.CreationTimestamp.Time), line))
 	}
 	if p.drawn {
 		width, _, err := term.GetSize(p.fd())

@@ -57,7 +57,7 @@ Ctrl-C leaves the run going. The exit code is that of run.`,
 			if err != nil {
 				return err
 			}
-			code := ExitOK
+			var code int
 			if s != nil {
 				code, err = o.followSuite(cmd.Context(), c, s.Name, s.UID, d)
 			} else {

@@ -7,10 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin"
+	events "replab.dev/internal/plugin/follow"
 	"replab.dev/test/experiment"
 )
 
@@ -74,7 +78,7 @@ func TestTheRunOfThePluginsPageIsOneOfItsTests(t *testing.T) {
 				continue
 			}
 			found++
-			if !strings.Contains(string(screens), block.Text) {
+			if !strings.Contains(string(screens)+watchedSuite(), block.Text) {
 				t.Errorf("%s shows a run that no test draws:\n%s", page.Path, block.Text)
 			}
 		}
@@ -82,6 +86,28 @@ func TestTheRunOfThePluginsPageIsOneOfItsTests(t *testing.T) {
 	if found == 0 {
 		t.Errorf("%s shows no run", pluginPage)
 	}
+}
+
+// watchedSuite is what the plugin prints of a suite whose first trial began, ended, and which then goes on.
+func watchedSuite() string {
+	now := time.Unix(1000, 0)
+	s := &v1alpha1.ReplicationSuite{}
+	s.Status.Trials = &v1alpha1.TrialCounts{Total: 20}
+	s.Status.Runs = []v1alpha1.TrialRun{{Name: "cost-of-safety-async-1", Variant: "async", Round: 1, Attempt: 1}}
+	var seen events.SuiteEvents
+	var text string
+	look := func(age time.Duration) {
+		for _, line := range seen.Next(s, nil) {
+			text += events.Line(age, line)
+		}
+	}
+	look(12 * time.Second)
+	s.Status.Trials.Done, s.Status.Runs[0].Verdict = 1, v1alpha1.VerdictPassed
+	look(98 * time.Second)
+	s.Status.Trials.Done = 3
+	s.Status.Runs = append(s.Status.Runs, v1alpha1.TrialRun{Variant: "semisync", Round: 2, Attempt: 1})
+	s.Status.EstimatedCompletionTime = &metav1.Time{Time: now.Add(24 * time.Minute)}
+	return text + events.SuiteBar(s, now) + "\n"
 }
 
 // endsCommand tells whether the shell's part begins with a word.

@@ -74,6 +74,11 @@ func waitsFor(s *v1alpha1.ReplicationSuite) string {
 	return c.Reason + ": " + table.Plain(c.Message)
 }
 
+// Line of a log: what has happened, with the age of the suite.
+func Line(age time.Duration, what string) string {
+	return fmt.Sprintf("%5d s  %s\n", int(age.Seconds()), what)
+}
+
 const barWidth = 20
 
 // SuiteBar is where a suite stands, in one line.
