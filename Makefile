@@ -66,12 +66,6 @@ demo: ## From nothing to a verdict: cluster, images, operator, EXPERIMENT
 	  'build kubectl-replab' 'go build -ldflags "-X main.version=$(VERSION)" -o $(BIN)/kubectl-replab ./cmd/kubectl-replab' \
 	  'run $(EXPERIMENT)' 'KUBECONFIG=$(CLUSTER_KUBECONFIG) $(BIN)/kubectl-replab run --replace $(EXPERIMENT) || [ $$? -eq 1 ]' # a goal that is not met is a finding
 
-COUNT    ?= 10
-CAMPAIGN ?=
-.PHONY: campaign
-campaign: ## Apply EXPERIMENT COUNT times on the cluster that CLUSTER names and sum up; CAMPAIGN="-faults Kill,Pause -members 1,2 -seed 7"
-	@KUBECONFIG=$(CLUSTER_KUBECONFIG) go run ./hack/campaign -count $(COUNT) $(CAMPAIGN) $(EXPERIMENT)
-
 .PHONY: build
 build: ## Build the binary and the plugin into bin/replab and bin/kubectl-replab
 	go build -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/ ./cmd/replab ./cmd/kubectl-replab

@@ -1,5 +1,5 @@
 // Package compare holds the one rule of which runs may be compared, and the statistics of comparisons. An experiment's own comparison with its
-// baseline, reports on several runs, and campaigns all go by it. It is pure.
+// baseline, reports on several runs, and suites all go by it. It is pure.
 package compare
 
 import (

@@ -1,4 +1,4 @@
-// Package runs has a cluster carry experiments out, and reads what came of them: for kubectl-replab, and for the commands of hack.
+// Package runs follows experiments and suites on a cluster, and reads what came of them.
 package runs
 
 import (
@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -25,11 +24,9 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/bounded"
-	"replab.dev/internal/kube"
 	"replab.dev/internal/results"
 )
 
@@ -98,40 +95,6 @@ func (p podAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 		return bounded.Transport{Base: p.RoundTripper, Most: podAnswerMost}.RoundTrip(r)
 	}
 	return p.RoundTripper.RoundTrip(r)
-}
-
-// Read keeps the file as it was written: a field that the Go type would send as 0 is one that the API server sets. An experiment that
-// names no namespace is one of the given one.
-func Read(file, namespace string) (*unstructured.Unstructured, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("read the experiment: %w", err)
-	}
-	x := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(text, &x.Object); err != nil {
-		return nil, fmt.Errorf("read the experiment %s: %w", file, err)
-	}
-	if x.GetNamespace() == "" {
-		x.SetNamespace(namespace)
-	}
-	return x, nil
-}
-
-// Create an experiment; a field that nobody knows is an error.
-func (c Cluster) Create(ctx context.Context, x *unstructured.Unstructured) error {
-	if err := c.Client.Create(ctx, x.DeepCopy(), client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-		return fmt.Errorf("create experiment %s: %w", x.GetName(), err)
-	}
-	return nil
-}
-
-// Follow shows the experiment to seen at each look until it is complete, and returns it as it then is, or was last.
-func (c Cluster) Follow(ctx context.Context, name client.ObjectKey, limit time.Duration, seen func(*v1alpha1.ReplicationExperiment)) (*v1alpha1.ReplicationExperiment, error) {
-	return c.FollowOne(ctx, name, "", limit, func(x *v1alpha1.ReplicationExperiment, away error) {
-		if away == nil {
-			seen(x)
-		}
-	})
 }
 
 // FollowOne follows the experiment with a UID, or where that is empty the one that is seen first.
@@ -224,42 +187,6 @@ func (c Cluster) Results(ctx context.Context, experiment client.ObjectKey) (*res
 		return nil, err
 	}
 	return results.Read(&m)
-}
-
-// logMost bounds what is fetched of one container, in bytes.
-const logMost = 32 << 20
-
-// Logs are what the containers of an experiment's pods have written, by the names of pod and container; of a container that was started
-// again, what it wrote before has a name of its own. One that has written nothing, or of which nobody knows any more, is not among them.
-func (c Cluster) Logs(ctx context.Context, experiment client.ObjectKey) (map[string][]byte, error) {
-	var pods corev1.PodList
-	err := c.List(ctx, &pods, client.InNamespace(experiment.Namespace), client.MatchingLabels{kube.LabelExperiment: experiment.Name})
-	if err != nil {
-		return nil, fmt.Errorf("list the pods of experiment %s: %w", experiment.Name, err)
-	}
-	logs := map[string][]byte{}
-	for _, pod := range pods.Items {
-		for _, s := range pod.Status.ContainerStatuses {
-			for _, previous := range []bool{false, true} {
-				if previous && s.RestartCount == 0 {
-					continue
-				}
-				most := int64(logMost)
-				text, err := c.Kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{
-					Container: s.Name, Previous: previous, Timestamps: true, LimitBytes: &most,
-				}).DoRaw(ctx)
-				if err != nil || len(text) == 0 {
-					continue // evidence beside the other
-				}
-				name := pod.Name + "-" + s.Name
-				if previous {
-					name += "-before"
-				}
-				logs[name] = text
-			}
-		}
-	}
-	return logs, nil
 }
 
 // Stage is what a closed loop that counts has come to.

@@ -88,11 +88,11 @@ func TestWhoLeavesIsNotToldOfAnOutage(t *testing.T) {
 }
 
 func TestARunThatIsNotFollowedToItsEnd(t *testing.T) {
-	nobody := func(*v1alpha1.ReplicationExperiment) {}
-	if x, err := server(t, never).Follow(t.Context(), name, time.Minute, nobody); x != nil || !apierrors.IsNotFound(err) {
+	nobody := func(*v1alpha1.ReplicationExperiment, error) {}
+	if x, err := server(t, never).FollowOne(t.Context(), name, "", time.Minute, nobody); x != nil || !apierrors.IsNotFound(err) {
 		t.Errorf("one that is gone: %v, %v", x, err)
 	}
-	x, err := server(t, never, experiment(metav1.ConditionFalse)).Follow(t.Context(), name, 20*time.Millisecond, nobody)
+	x, err := server(t, never, experiment(metav1.ConditionFalse)).FollowOne(t.Context(), name, "", 20*time.Millisecond, nobody)
 	if x == nil || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("one that takes too long: %v, %v", x, err)
 	}
@@ -103,7 +103,7 @@ func TestAnotherOfItsNameIsNotIt(t *testing.T) {
 	older := experiment(metav1.ConditionFalse)
 	older.UID = "older"
 	c := server(t, never, older)
-	x, err := c.Follow(t.Context(), name, time.Minute, func(x *v1alpha1.ReplicationExperiment) {
+	x, err := c.FollowOne(t.Context(), name, "", time.Minute, func(x *v1alpha1.ReplicationExperiment, _ error) {
 		newer := experiment(metav1.ConditionTrue)
 		newer.UID = "newer"
 		if err := errors.Join(c.Client.Delete(t.Context(), x), c.Client.Create(t.Context(), newer)); err != nil {

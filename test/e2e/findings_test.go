@@ -60,7 +60,7 @@ func TestGaleraSyncWait(t *testing.T) {
 	})
 }
 
-// TestGaleraKillInPartition loses nothing in nearly every run: that it does in some is what a campaign is for.
+// TestGaleraKillInPartition loses nothing in nearly every run: that it does in some is what a suite is for.
 func TestGaleraKillInPartition(t *testing.T) {
 	inFull(t)
 	carryOut(t, "findings/galera-kill-in-partition", v1alpha1.VerdictPassed, lostNothing)
