@@ -106,7 +106,7 @@ func TestAnotherOfItsNameIsNotIt(t *testing.T) {
 	x, err := c.FollowOne(t.Context(), name, "", time.Minute, func(x *v1alpha1.ReplicationExperiment, _ error) {
 		newer := experiment(metav1.ConditionTrue)
 		newer.UID = "newer"
-		if err := errors.Join(c.Client.Delete(t.Context(), x), c.Client.Create(t.Context(), newer)); err != nil {
+		if err := errors.Join(c.Client.Delete(t.Context(), x), c.Create(t.Context(), newer)); err != nil {
 			t.Error(err)
 		}
 	})
