@@ -80,33 +80,30 @@ func taken(name string) step.Outcome {
 	return step.Wait(blockedEvery, v1alpha1.ReasonNameTaken, "Experiment %s is not of this suite, and a trial has its name. Delete the experiment, or rename the suite.", name)
 }
 
-// variantsRight has the API server look at the trials without making them, and then checks them as the operator checks an experiment. Without
-// drawn faults the trials of a variant are alike.
+// variantsRight has the API server look at the trials without making them, and then checks them as the operator checks an experiment.
 func (r *Reconciler) variantsRight(ctx context.Context, s *v1alpha1.ReplicationSuite) (step.Outcome, error) {
-	var wrong []string
-	trials, refused := map[string]*v1alpha1.ReplicationExperiment{}, map[string]bool{}
-	for _, t := range suite.Different(&s.Spec) {
-		if refused[t.Variant] { // its other rounds differ in their faults alone
-			continue
-		}
+	tried := step.Done()
+	wrong, err := suite.Refused(s, func(run v1alpha1.TrialRun) (*v1alpha1.ReplicationExperiment, []string, error) {
 		x := &v1alpha1.ReplicationExperiment{}
-		found, out, err := r.try(ctx, s, t.Run(s.Name, 1), x)
-		if err != nil || !out.Done {
-			return out, err
+		found, out, err := r.try(ctx, s, run, x)
+		if tried = out; err == nil && !out.Done {
+			err = errNotTried
 		}
-		for _, sentence := range found {
-			wrong = append(wrong, fmt.Sprintf("variant %s: %s", t.Variant, sentence))
-		}
-		trials[t.Variant], refused[t.Variant] = x, len(found) > 0
-	}
-	if len(wrong) == 0 {
-		wrong = validation.Sentences(validation.Unmeasured(s, trials))
-	}
-	if len(wrong) > 0 {
+		return x, found, err
+	})
+	switch {
+	case errors.Is(err, errNotTried):
+		return tried, nil
+	case err != nil:
+		return step.Outcome{}, err
+	case len(wrong) > 0:
 		return step.Terminal(v1alpha1.ReasonSpecRefused, "%s", strings.Join(wrong, "\n")), nil
 	}
 	return step.Done(), nil
 }
+
+// errNotTried ends the tries: the suite waits before the next one.
+var errNotTried = errors.New("the trial was not tried")
 
 // try returns what is wrong with a trial, and decodes the trial with its defaults.
 func (r *Reconciler) try(ctx context.Context, s *v1alpha1.ReplicationSuite, run v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) ([]string, step.Outcome, error) {

@@ -38,7 +38,7 @@ type Answer struct {
 	Schema field.ErrorList
 	// Spec is what the operator would refuse. It is empty while the API server refuses the object.
 	Spec field.ErrorList
-	// Trials is what is wrong with the trials of a suite, each with its variant.
+	// Trials is what is wrong with a suite's trials, by variant, and with expectations that no trial measures.
 	Trials []string
 }
 
@@ -74,35 +74,15 @@ func Suite(ctx context.Context, object *unstructured.Unstructured, servers valid
 		return Answer{Spec: errs}, nil
 	}
 	s.UID = "unknown" // owners have one
-	trials, refused := map[string]*v1alpha1.ReplicationExperiment{}, map[string]bool{}
-	var wrong []string
-	for _, t := range suite.Different(&s.Spec) {
-		if refused[t.Variant] { // its other rounds differ in their faults alone
-			continue
-		}
-		x, found, err := trial(ctx, s, t, servers)
+	wrong, err := suite.Refused(s, func(run v1alpha1.TrialRun) (*v1alpha1.ReplicationExperiment, []string, error) {
+		object, err := suite.Experiment(s, run)
 		if err != nil {
-			return Answer{}, err
+			return nil, []string{err.Error()}, nil //nolint:nilerr // the patch cannot be applied: that is wrong with the trial
 		}
-		for _, sentence := range found {
-			wrong = append(wrong, fmt.Sprintf("variant %s: %s", t.Variant, sentence))
-		}
-		trials[t.Variant], refused[t.Variant] = x, len(found) > 0
-	}
-	if len(wrong) > 0 {
-		return Answer{Trials: wrong}, nil
-	}
-	return Answer{Spec: validation.Unmeasured(s, trials)}, nil
-}
-
-// trial of a suite with its defaults, and what is wrong with it.
-func trial(ctx context.Context, s *v1alpha1.ReplicationSuite, t suite.Trial, servers validation.Servers) (*v1alpha1.ReplicationExperiment, []string, error) {
-	object, err := suite.Experiment(s, t.Run(s.Name, 1))
-	if err != nil { // a patch that cannot be applied
-		return nil, []string{err.Error()}, nil //nolint:nilerr // it is what is wrong with the trial
-	}
-	x, answer, err := experiment(ctx, object, servers)
-	return x, answer.Sentences(), err
+		x, answer, err := experiment(ctx, object, servers)
+		return x, answer.Sentences(), err
+	})
+	return Answer{Trials: wrong}, err
 }
 
 // admitted decodes an object as the API server stores it, or returns why the API server would refuse it.

@@ -58,23 +58,9 @@ func (t Trial) Name(suite string, attempt int32) string {
 	return name
 }
 
-// Run of the trial, by its attempt from 1.
-func (t Trial) Run(suite string, attempt int32) v1alpha1.TrialRun {
+// run of the trial, by its attempt from 1.
+func (t Trial) run(suite string, attempt int32) v1alpha1.TrialRun {
 	return v1alpha1.TrialRun{Name: t.Name(suite, attempt), Variant: t.Variant, Round: t.Round, Attempt: attempt}
-}
-
-// Different are trials whose specs differ: one of each variant, or with drawn faults one of each round.
-func Different(spec *v1alpha1.ReplicationSuiteSpec) (all []Trial) {
-	rounds := int32(1)
-	if spec.DrawFaults != nil {
-		rounds = spec.Trials
-	}
-	for _, v := range spec.Variants {
-		for round := range rounds {
-			all = append(all, Trial{v.Name, round + 1})
-		}
-	}
-	return all
 }
 
 // Next is the run that follows those that have ended, nil after the last. An Inconclusive trial is run again while there are retries.
@@ -84,12 +70,12 @@ func Next(suite *v1alpha1.ReplicationSuite) *v1alpha1.TrialRun {
 	if n := len(suite.Status.Runs); n > 0 {
 		last := suite.Status.Runs[n-1]
 		if last.Verdict == v1alpha1.VerdictInconclusive && repeated(suite.Status.Runs) < suite.Spec.Retries {
-			return ptr.To(Trial{last.Variant, last.Round}.Run(suite.Name, last.Attempt+1))
+			return ptr.To(Trial{last.Variant, last.Round}.run(suite.Name, last.Attempt+1))
 		}
 	}
 	for _, t := range trials {
 		if _, done := ended[t]; !done {
-			return ptr.To(t.Run(suite.Name, 1))
+			return ptr.To(t.run(suite.Name, 1))
 		}
 	}
 	return nil
