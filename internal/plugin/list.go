@@ -27,10 +27,12 @@ func listCommand(o *Options) *cobra.Command {
 	format := genericclioptions.NewPrintFlags("").WithTypeSetter(scheme.Scheme)
 	format.TemplatePrinterFlags = nil // `kubectl get repx` has these
 	cmd := &cobra.Command{
-		Use:               "list",
-		Aliases:           []string{"ls"},
-		Short:             "List experiments and suites with what came of them, the newest last",
-		Long:              "List experiments and suites with what came of them, the newest last. --output has the experiments alone: `kubectl get repsuite` has suites.",
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List experiments and suites with what came of them, the newest last",
+		Long: `List experiments and suites with what came of them, the newest last.
+
+--output has the experiments alone: kubectl get repsuite -o has the suites.`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {

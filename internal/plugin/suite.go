@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/charmbracelet/x/term"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,8 +27,7 @@ import (
 func (o *Options) followSuite(ctx context.Context, c Cluster, name string, uid types.UID, d display) (int, error) {
 	begun := time.Now()
 	progress := suiteProgress{o: o, drawn: !d.plain && o.terminal()}
-	fresh := func() *v1alpha1.ReplicationSuite { return &v1alpha1.ReplicationSuite{} }
-	s, err := runs.Follow(ctx, c.Cluster, fresh, client.ObjectKey{Namespace: c.Namespace, Name: name}, uid, d.timeout, progress.see)
+	s, err := runs.Follow(ctx, c.Cluster, client.ObjectKey{Namespace: c.Namespace, Name: name}, uid, d.timeout, progress.see)
 	progress.clear()
 	back := fmt.Sprintf("`kubectl replab watch suite/%s -n %s` comes back to it", name, c.Namespace)
 	switch {
@@ -65,26 +63,18 @@ func (p *suiteProgress) see(s *v1alpha1.ReplicationSuite, away error) {
 		fmt.Fprint(p.o.Out, follow.Line(now.Sub(s.CreationTimestamp.Time), line))
 	}
 	if p.drawn {
-		width, _, err := term.GetSize(p.fd())
-		if err != nil || width < 1 {
-			width = 80
-		}
-		fmt.Fprint(p.o.Out, ansi.Truncate(follow.SuiteBar(s, now), width-1, "…"))
+		fmt.Fprint(p.o.Out, ansi.Truncate(follow.SuiteBar(s, now), barMost, "…"))
 	}
 }
+
+// barMost is how many columns the bar may take: a longer one would break in two lines, of which clear erases one.
+const barMost = 79
 
 // clear the bar.
 func (p *suiteProgress) clear() {
 	if p.drawn {
 		fmt.Fprint(p.o.Out, "\r"+ansi.EraseEntireLine)
 	}
-}
-
-func (p *suiteProgress) fd() uintptr {
-	if f, ok := p.o.Out.(interface{ Fd() uintptr }); ok {
-		return f.Fd()
-	}
-	return 0
 }
 
 // abort a suite.
@@ -101,10 +91,7 @@ func (o *Options) abortSuite(ctx context.Context, c Cluster, s *v1alpha1.Replica
 }
 
 func (o *Options) describeSuite(s *v1alpha1.ReplicationSuite) {
-	for _, line := range (&follow.SuiteEvents{}).Next(s, nil) {
-		fmt.Fprintln(o.Out, line)
-	}
-	fmt.Fprintf(o.Out, "\n%s", suites.Text(s))
+	fmt.Fprint(o.Out, suites.Details(s))
 }
 
 // trials of a suite that are left, in the order of its runs.

@@ -3,6 +3,7 @@ package plugin
 import (
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -106,6 +107,7 @@ func TestASuiteIsListedDescribedAndAborted(t *testing.T) {
 	t.Parallel()
 	here := namespace(t)
 	s := suiteOf(t, here)
+	s.Status.Runs = []v1alpha1.TrialRun{{Name: "cost-async-1", Variant: "async", Round: 1, Attempt: 1}}
 	s.Status.Trials, s.Status.Columns = &v1alpha1.TrialCounts{Total: 12, Done: 3}, map[string]string{"trials": "3/12"}
 	eta := metav1.NewTime(time.Now().Add(time.Hour))
 	s.Status.EstimatedCompletionTime = &eta
@@ -115,7 +117,7 @@ func TestASuiteIsListedDescribedAndAborted(t *testing.T) {
 	if got := command(t, here, "list"); got.code != ExitOK || !strings.HasPrefix(got.out, "SUITE   TRIALS   VERDICT   ETA   AGE\ncost    3/12     -         59m   ") {
 		t.Errorf("listed: %+v", got)
 	}
-	if got := command(t, here, "describe", "cost"); got.code != ExitOK || !strings.Contains(got.out, "Trials           3 of 12\n") {
+	if got := command(t, here, "describe", "cost"); got.code != ExitOK || !strings.Contains(got.out, "Trials           3 of 12\n") || !strings.Contains(got.out, "cost-async-1") {
 		t.Errorf("described: %+v", got)
 	}
 	if got := command(t, here, "abort", "cost"); got.code != ExitOK || !strings.HasPrefix(got.out, "suite cost is being ended with its running trial.") {
@@ -140,6 +142,21 @@ func TestASuiteAndAnExperimentOfOneName(t *testing.T) {
 	}
 	if got := command(t, here, "watch", "run/cost"); got.code != ExitNotRun || !strings.Contains(got.err, "there is no kind run: write experiment/cost or suite/cost") {
 		t.Errorf("another kind: %+v", got)
+	}
+}
+
+// TestASuiteInATerminal has a bar below the lines, and no trace of the bar at the end.
+func TestASuiteInATerminal(t *testing.T) {
+	t.Parallel()
+	here := namespace(t)
+	x := newTerminal(t, shell(t, here, "run", file(t, cost)))
+	var seen atomic.Bool
+	conduct(t, here, v1alpha1.VerdictPassed, seen.Load)
+	x.shows("round 1, async begins", "░░░░░░░░░░░░░░░░░░░░ 0/12  round 1, async")
+	seen.Store(true)
+	x.shows("round 1, async: Passed", "Verdict          Passed", "code=0")
+	if screen := x.tmux("capture-pane", "-p"); strings.Contains(screen, "░") {
+		t.Errorf("the bar is left:\n%s", screen)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/plugin/screen"
 	"replab.dev/internal/report/table"
+	"replab.dev/internal/runs"
 	"replab.dev/internal/wire"
 )
 
@@ -183,7 +184,7 @@ type watcher struct {
 
 // follow calls see with each view of the run, from the first answer on.
 func (w *watcher) follow(ctx context.Context, see func(follow.View)) (*v1alpha1.ReplicationExperiment, error) {
-	return w.cluster.FollowOne(ctx, w.name, w.uid, w.limit, func(x *v1alpha1.ReplicationExperiment, away error) {
+	return runs.Follow(ctx, w.cluster.Cluster, w.name, w.uid, w.limit, func(x *v1alpha1.ReplicationExperiment, away error) {
 		switch {
 		case x == nil:
 		case away != nil:

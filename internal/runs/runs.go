@@ -97,27 +97,20 @@ func (p podAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return p.RoundTripper.RoundTrip(r)
 }
 
-// FollowOne follows the experiment with a UID, or where that is empty the one that is seen first.
-func (c Cluster) FollowOne(
-	ctx context.Context, name client.ObjectKey, uid types.UID, limit time.Duration, seen func(x *v1alpha1.ReplicationExperiment, away error),
-) (*v1alpha1.ReplicationExperiment, error) {
-	return Follow(ctx, c, func() *v1alpha1.ReplicationExperiment { return &v1alpha1.ReplicationExperiment{} }, name, uid, limit, seen)
-}
-
-// Kind is an experiment or a suite.
-type Kind interface {
+// Kind is a pointer to an experiment or to a suite.
+type Kind[T any] interface {
+	*T
 	client.Object
 	GetConditions() []metav1.Condition
 }
 
-// Follow shows an object to seen at each look until it is complete, and returns it as it then is, or was last. Another one of its name is not it,
-// which is then gone. A look without an answer is shown too, with why there was none, and the object as it was last, nil before it was seen.
-func Follow[T Kind](
-	ctx context.Context, c Cluster, fresh func() T, name client.ObjectKey, uid types.UID, limit time.Duration, seen func(x T, away error),
-) (last T, err error) {
+// Follow shows an object to seen at each look until it is complete, and returns its last state. It follows the object with a UID, or without one the
+// first that it sees: another object of the same name means that this one is gone. A look without an answer is shown too, with the reason and the
+// last state, which is nil before the first answer.
+func Follow[T any, P Kind[T]](ctx context.Context, c Cluster, name client.ObjectKey, uid types.UID, limit time.Duration, seen func(x P, away error)) (last P, err error) {
 	answered := time.Now()
 	err = wait.PollUntilContextTimeout(ctx, c.Look, limit, true, func(ctx context.Context) (bool, error) {
-		now := fresh() // a used one would keep what the next answer lacks
+		now := P(new(T)) // a used one would keep what the next answer lacks
 		if err := c.get(ctx, name, now); err != nil {
 			if apierrors.IsNotFound(err) || time.Since(answered) > unreachable {
 				return false, err
@@ -128,7 +121,7 @@ func Follow[T Kind](
 			return false, nil
 		}
 		if uid = cmp.Or(uid, now.GetUID()); now.GetUID() != uid {
-			return false, apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("objects").GroupResource(), name.Name)
+			return false, apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("experiments and suites").GroupResource(), name.Name)
 		}
 		answered, last = time.Now(), now
 		seen(now, nil)

@@ -61,7 +61,7 @@ func TestAnAPIServerThatDoesNotAnswerForAWhile(t *testing.T) {
 		return nil
 	}, experiment(metav1.ConditionTrue))
 	seen, away := 0, 0
-	x, err := c.FollowOne(t.Context(), name, "", time.Minute, func(x *v1alpha1.ReplicationExperiment, why error) {
+	x, err := Follow(t.Context(), c, name, "", time.Minute, func(x *v1alpha1.ReplicationExperiment, why error) {
 		if seen++; why != nil {
 			away++
 		}
@@ -81,7 +81,7 @@ func TestWhoLeavesIsNotToldOfAnOutage(t *testing.T) {
 		leave()
 		return ctx.Err()
 	}, experiment(metav1.ConditionFalse))
-	_, err := c.FollowOne(ctx, name, "", time.Minute, func(_ *v1alpha1.ReplicationExperiment, away error) { t.Errorf("told: %v", away) })
+	_, err := Follow(ctx, c, name, "", time.Minute, func(_ *v1alpha1.ReplicationExperiment, away error) { t.Errorf("told: %v", away) })
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -89,10 +89,10 @@ func TestWhoLeavesIsNotToldOfAnOutage(t *testing.T) {
 
 func TestARunThatIsNotFollowedToItsEnd(t *testing.T) {
 	nobody := func(*v1alpha1.ReplicationExperiment, error) {}
-	if x, err := server(t, never).FollowOne(t.Context(), name, "", time.Minute, nobody); x != nil || !apierrors.IsNotFound(err) {
+	if x, err := Follow[v1alpha1.ReplicationExperiment](t.Context(), server(t, never), name, "", time.Minute, nobody); x != nil || !apierrors.IsNotFound(err) {
 		t.Errorf("one that is gone: %v, %v", x, err)
 	}
-	x, err := server(t, never, experiment(metav1.ConditionFalse)).FollowOne(t.Context(), name, "", 20*time.Millisecond, nobody)
+	x, err := Follow[v1alpha1.ReplicationExperiment](t.Context(), server(t, never, experiment(metav1.ConditionFalse)), name, "", 20*time.Millisecond, nobody)
 	if x == nil || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("one that takes too long: %v, %v", x, err)
 	}
@@ -103,7 +103,7 @@ func TestAnotherOfItsNameIsNotIt(t *testing.T) {
 	older := experiment(metav1.ConditionFalse)
 	older.UID = "older"
 	c := server(t, never, older)
-	x, err := c.FollowOne(t.Context(), name, "", time.Minute, func(x *v1alpha1.ReplicationExperiment, _ error) {
+	x, err := Follow(t.Context(), c, name, "", time.Minute, func(x *v1alpha1.ReplicationExperiment, _ error) {
 		newer := experiment(metav1.ConditionTrue)
 		newer.UID = "newer"
 		if err := errors.Join(c.Client.Delete(t.Context(), x), c.Create(t.Context(), newer)); err != nil {
@@ -113,7 +113,7 @@ func TestAnotherOfItsNameIsNotIt(t *testing.T) {
 	if x == nil || x.UID != "older" || !apierrors.IsNotFound(err) {
 		t.Errorf("%+v, %v", x, err)
 	}
-	if x, err := c.FollowOne(t.Context(), name, "older", time.Minute, func(*v1alpha1.ReplicationExperiment, error) {}); x != nil || !apierrors.IsNotFound(err) {
+	if x, err := Follow(t.Context(), c, name, "older", time.Minute, func(*v1alpha1.ReplicationExperiment, error) {}); x != nil || !apierrors.IsNotFound(err) {
 		t.Errorf("by its UID: %+v, %v", x, err)
 	}
 }
