@@ -197,7 +197,7 @@ type SuiteComparisonStatus struct {
 	// ratioPercent is the typical ratio of a round: 100 for equal figures. Absent when it is not exact.
 	// +optional
 	RatioPercent Decimal `json:"ratioPercent,omitempty"`
-	// low end of the interval that holds the median ratio of all such rounds with 95% confidence, in percent. Absent with fewer than six rounds, or without bound.
+	// low end of the 95% interval of the median ratio of all such rounds, in percent. Absent with fewer than six rounds, or without bound.
 	// +optional
 	Low Decimal `json:"low,omitempty"`
 	// high end of this interval.
