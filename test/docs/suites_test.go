@@ -1,8 +1,10 @@
 package docs_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -38,7 +40,7 @@ func TestSuitesOfThePageAreRight(t *testing.T) {
 	}
 }
 
-// TestReadySuitesAreRight, and are found by their names.
+// TestReadySuitesAreRight, are found by their names, and say how large they are.
 func TestReadySuitesAreRight(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(experiment.Root(), "experiments", "suites", "*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -51,8 +53,12 @@ func TestReadySuitesAreRight(t *testing.T) {
 				t.Fatal(err)
 			}
 			right(t, string(text))
-			if name := experiment.ParseSuite(t, text).Name; name+".yaml" != filepath.Base(file) {
-				t.Errorf("its name is %s", name)
+			s := experiment.ParseSuite(t, text)
+			if s.Name+".yaml" != filepath.Base(file) {
+				t.Errorf("its name is %s", s.Name)
+			}
+			if want := size(t, s); !strings.Contains(string(text), want) {
+				t.Errorf("its comment does not say: %s", want)
 			}
 		})
 	}
@@ -64,30 +70,36 @@ var servers = validation.Servers{v1alpha1.EngineMySQL: mysql.Rules{}, v1alpha1.E
 // right fails the test for each error that a person would be told of a suite.
 func right(t *testing.T, text string) {
 	t.Helper()
-	s := experiment.ParseSuite(t, []byte(text))
-	for _, err := range validation.Suite(s, suite.Metric) {
-		t.Error(validation.Describe(err))
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+		t.Fatal(err)
 	}
-	trials := map[string]*v1alpha1.ReplicationExperiment{}
-	for _, trial := range suite.Trials(&s.Spec) {
-		x, err := suite.Experiment(s, v1alpha1.TrialRun{Name: trial.Name(s.Name, 1), Variant: trial.Variant, Round: trial.Round, Attempt: 1})
+	answer, err := check.Suite(t.Context(), object, servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sentence := range answer.Sentences() {
+		t.Error(sentence)
+	}
+}
+
+// size of a suite in words: its trials, and the minutes of their load.
+func size(t *testing.T, s *v1alpha1.ReplicationSuite) string {
+	t.Helper()
+	trials := suite.Trials(&s.Spec)
+	seconds := 0.0
+	for _, trial := range trials {
+		x, err := suite.Experiment(s, v1alpha1.TrialRun{Name: "x", Variant: trial.Variant, Round: trial.Round})
 		if err != nil {
 			t.Fatal(err)
 		}
-		asYAML, err := yaml.Marshal(x.Object)
+		text, err := yaml.Marshal(x.Object)
 		if err != nil {
 			t.Fatal(err)
 		}
-		trials[trial.Variant] = experiment.Parse(t, asYAML)
-		answer, err := check.Experiment(t.Context(), x, servers)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, sentence := range answer.Sentences() {
-			t.Errorf("%s: %s", x.GetName(), sentence)
+		for _, stage := range experiment.Parse(t, text).Spec.Load.Stages {
+			seconds += float64(stage.DurationSeconds)
 		}
 	}
-	for _, err := range validation.Unmeasured(s, trials) {
-		t.Error(validation.Describe(err))
-	}
+	return fmt.Sprintf("%d trials, %.0f minutes of load", len(trials), seconds/60)
 }

@@ -112,6 +112,38 @@ func TestRowsShowLowerBoundsOpen(t *testing.T) {
 	}
 }
 
+func TestRowsShowIntervalsAndUpperBounds(t *testing.T) {
+	at := 100.0
+	draw := func(change func(*Rows)) string {
+		c := Rows{Key: "x", Loose: true, At: &at, Rows: []Row{
+			{Name: "a", Points: []Point{{Value: 75}, {Value: 90, Below: true}}, Range: &Range{From: 70, To: math.Inf(1)}},
+		}}
+		change(&c)
+		svg, err := c.SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		wellFormed(t, string(svg))
+		return string(svg)
+	}
+	whole := draw(func(*Rows) {})
+	for name, change := range map[string]func(*Rows){
+		"the interval":         func(c *Rows) { c.Rows[0].Range = nil },
+		"its end":              func(c *Rows) { c.Rows[0].Range.To = 80 },
+		"the line at 100":      func(c *Rows) { c.At = nil },
+		"the upper bound":      func(c *Rows) { c.Rows[0].Points[1].Below = false },
+		"a lower bound's sign": func(c *Rows) { c.Rows[0].Points[1].Below, c.Rows[0].Points[1].Open = false, true },
+		"a line between dots":  func(c *Rows) { c.Loose = false },
+	} {
+		if draw(change) == whole {
+			t.Errorf("%s makes no difference", name)
+		}
+	}
+	if n := strings.Count(whole, `class="range"`); n != 1 {
+		t.Errorf("%d lines for one interval", n)
+	}
+}
+
 // TestAScaleOfPowersIsNeverEmpty: what is all below its foot, or all of one power, has a place on it.
 func TestAScaleOfPowersIsNeverEmpty(t *testing.T) {
 	for _, values := range [][]float64{{0, 0}, {-3}, {10}, {7, 3}, {1000, 1000}, {math.NaN()}, nil} {

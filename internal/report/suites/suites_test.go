@@ -86,6 +86,13 @@ Note             The variants ran one after the other.
 	}
 }
 
+func TestDetailsHaveALineForEachTrial(t *testing.T) {
+	got := Details(ended())
+	if row := "cost-async-1 async 1 1 Passed 90"; !strings.Contains(strings.Join(strings.Fields(got), " "), row) || strings.Contains(Text(ended()), "cost-async-1") {
+		t.Errorf("no %q in the details alone:\n%s", row, got)
+	}
+}
+
 func TestNothingOfASuiteThatWaits(t *testing.T) {
 	if got := Text(&v1alpha1.ReplicationSuite{}); got != "Verdict          none yet\nTrials           none\n" {
 		t.Errorf("%q", got)

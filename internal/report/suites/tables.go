@@ -14,6 +14,9 @@ import (
 	"replab.dev/internal/report/figures"
 )
 
+// Comparisons is the section of the comparisons' table.
+const Comparisons = "Comparisons"
+
 // interval heads the columns of intervals.
 const interval = "95% interval"
 
@@ -45,7 +48,7 @@ func expectations(s *v1alpha1.ReplicationSuite) figures.Table {
 }
 
 func comparisons(s *v1alpha1.ReplicationSuite) figures.Table {
-	t := figures.Table{Title: "Comparisons, round by round", Head: []string{"comparison", "figure", "stage", "ratio", interval, "rounds", "p", "conclusion"}}
+	t := figures.Table{Title: "Comparisons, round by round", Section: Comparisons, Head: []string{"comparison", "figure", "stage", "ratio", interval, "rounds", "p", "conclusion"}}
 	for _, c := range s.Status.Comparisons {
 		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, Title(c.Metric), c.Stage, percent(c.RatioPercent), between(c.Low, c.High, percent),
 			fmt.Sprint(c.N), string(c.P), string(c.Conclusion)))

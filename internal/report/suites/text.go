@@ -35,7 +35,12 @@ func Counts(s *v1alpha1.ReplicationSuite) string {
 }
 
 // Text of what came of a suite, for a terminal.
-func Text(s *v1alpha1.ReplicationSuite) string {
+func Text(s *v1alpha1.ReplicationSuite) string { return text(s, false) }
+
+// Details are the text with a line for each trial.
+func Details(s *v1alpha1.ReplicationSuite) string { return text(s, true) }
+
+func text(s *v1alpha1.ReplicationSuite, details bool) string {
 	b := &strings.Builder{}
 	table.Row(b, "Verdict", cmp.Or(string(s.Status.Verdict), "none yet"))
 	table.Row(b, "Trials", Counts(s))
@@ -43,7 +48,7 @@ func Text(s *v1alpha1.ReplicationSuite) string {
 		table.Row(b, "Reason", reason)
 	}
 	for _, t := range Tables(s) {
-		if !t.Detail {
+		if details || !t.Detail {
 			fmt.Fprintf(b, "\n%s\n", t.Title)
 			columns(b, t)
 		}
