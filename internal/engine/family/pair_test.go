@@ -17,7 +17,9 @@ import (
 
 // TestServersReplicateFromEachOther: rows of either side reach the other, also after a server was killed. Only with the replicas' updates in
 // the log does a server get its own changes back.
-func TestServersReplicateFromEachOther(t *testing.T) { enginetest.Each(t, serversReplicateFromEachOther) }
+func TestServersReplicateFromEachOther(t *testing.T) {
+	enginetest.Each(t, serversReplicateFromEachOther)
+}
 
 func serversReplicateFromEachOther(t *testing.T, f familytest.Flavor) {
 	sent := map[bool]int64{}

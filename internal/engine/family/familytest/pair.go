@@ -1,6 +1,7 @@
 package familytest
 
 import (
+	"fmt"
 	"testing"
 
 	"replab.dev/internal/engine"
@@ -12,7 +13,7 @@ func (f Flavor) StartPair(t testing.TB, name string, logReplicaUpdates bool, opt
 	opts = append([]Option{func(s *engine.Settings) { s.Pair = &engine.Pair{LogReplicaUpdates: logReplicaUpdates} }}, opts...)
 	var pair [2]*Server
 	for i := range pair {
-		s := f.Prepare(t, name, opts...)
+		s := f.Prepare(t, fmt.Sprintf("%s-%d", name, i), opts...)
 		how := f.Roles.Start(s.argv, engine.StartParams{Ordinal: i, Identity: uint32(1000 + nextID.Add(1)), Pair: true})
 		s.argv = how.Argv
 		s.Initialize()
