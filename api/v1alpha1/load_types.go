@@ -11,10 +11,12 @@ type AppSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10
 	Replicas int32 `json:"replicas,omitempty"`
-	// passwordHashCost is bcrypt's cost. Each step doubles the CPU time of a register and of a login, which soon would be
-	// all that is measured: 4 is the least that there is.
+	// passwordHash is how the app hashes passwords. SHA256, with a salt, leaves the processors to the database. Bcrypt is what a real app uses.
 	// +optional
-	// +kubebuilder:default=4
+	// +kubebuilder:default=SHA256
+	PasswordHash PasswordHash `json:"passwordHash,omitempty"`
+	// passwordHashCost is bcrypt's cost; default: 4, the least. Each step doubles the CPU time of a register and of a login.
+	// +optional
 	// +kubebuilder:validation:Minimum=4
 	// +kubebuilder:validation:Maximum=15
 	PasswordHashCost int32 `json:"passwordHashCost,omitempty"`
@@ -24,6 +26,16 @@ type AppSpec struct {
 	// +kubebuilder:validation:MaxLength=30
 	Zone string `json:"zone,omitempty"`
 }
+
+// PasswordHash of the app's users.
+// +kubebuilder:validation:Enum=SHA256;Bcrypt
+type PasswordHash string
+
+// Password hashes.
+const (
+	PasswordSHA256 PasswordHash = "SHA256"
+	PasswordBcrypt PasswordHash = "Bcrypt"
+)
 
 // DatasetSpec is what the database holds before the load begins. The same seed and locale give the same users.
 type DatasetSpec struct {

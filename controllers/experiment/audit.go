@@ -56,7 +56,7 @@ func audit(ctx context.Context, run *Run) (Outcome, error) {
 	case status == jobComplete:
 		return counted(ctx, run, state)
 	case status == jobRunning:
-		if out, err := findTrouble(ctx, run, false); err != nil || out.Terminal {
+		if out, err := diagnosePods(ctx, run, false); err != nil || out.Terminal {
 			return out, err
 		}
 		return Wait(500*time.Millisecond, "Counting", "the audit is running"), nil

@@ -38,7 +38,7 @@ func deploy(ctx context.Context, run *Run) (Outcome, error) {
 		reach(run, v1alpha1.MilestoneApplied)
 		return Wait(time.Second, "Starting", "objects are applied, pods are starting"), nil
 	}
-	if out, err := findTrouble(ctx, run, true); err != nil || out.Terminal {
+	if out, err := diagnosePods(ctx, run, true); err != nil || out.Terminal {
 		return out, err
 	}
 	if out, err := nodesHopeless(ctx, run, since); err != nil || out.Terminal {

@@ -61,7 +61,7 @@ func awaitStart(ctx context.Context, run *Run, what v1alpha1.Awaited, missing st
 	if waited(run, what) > loadStartTimeout {
 		return Terminal(v1alpha1.ReasonTimeout, "%s within %s", missing, loadStartTimeout), nil
 	}
-	if out, err := findTrouble(ctx, run, true); err != nil || out.Terminal {
+	if out, err := diagnosePods(ctx, run, true); err != nil || out.Terminal {
 		return out, err
 	}
 	return Wait(200*time.Millisecond, "Starting", "k6 is starting"), nil

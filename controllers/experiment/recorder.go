@@ -36,13 +36,13 @@ func recorderFailed(ctx context.Context, run *Run, why string) (Outcome, error) 
 }
 
 // recorderLost finds out whether a recorder that does not answer will come back. No fault hits an instrument, so whatever is
-// wrong with it is trouble.
+// wrong with it ends the run.
 func recorderLost(ctx context.Context, run *Run) (Outcome, error) {
 	pod, err := recorderPod(ctx, run)
 	if err != nil || pod == nil {
 		return Outcome{}, err
 	}
-	s, err := troubleScene(ctx, run)
+	s, err := diagnosisScene(ctx, run)
 	if err != nil {
 		return Outcome{}, err
 	}

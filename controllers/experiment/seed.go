@@ -25,7 +25,7 @@ func seed(ctx context.Context, run *Run) (Outcome, error) {
 	case jobFailed:
 		return Terminal(v1alpha1.ReasonSeedFailed, "Job %s failed: %s", job.Name, lastWords(ctx, run, job)), nil
 	case jobRunning:
-		if out, err := findTrouble(ctx, run, true); err != nil || out.Terminal {
+		if out, err := diagnosePods(ctx, run, true); err != nil || out.Terminal {
 			return out, err
 		}
 		return Wait(time.Second, "Loading", "loading %d users", run.Spec.Dataset.Users), nil

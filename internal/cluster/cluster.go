@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -88,10 +89,21 @@ func (c *Cluster) mayWrite(ctx context.Context, owner *v1alpha1.ReplicationExper
 		return fmt.Errorf("read %s %s: %w", gvk.Kind, obj.GetName(), err)
 	}
 	if o := metav1.GetControllerOf(found); o != nil && o.Kind == "ReplicationExperiment" && o.Name == owner.Name {
-		return fmt.Errorf("%s %s of a deleted experiment of this name is still there", gvk.Kind, obj.GetName())
+		return errors.Join(fmt.Errorf("%s %s of a deleted experiment of this name is still there", gvk.Kind, obj.GetName()), c.removeLeftover(ctx, found))
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf("%s %s exists and does not belong to experiment %s: delete it, or name the experiment otherwise",
 		gvk.Kind, obj.GetName(), owner.Name))
+}
+
+// removeLeftover deletes an object of an experiment that is gone. The garbage collector never does if it did not watch while the experiment was
+// deleted and made anew: it then takes the new one for the old.
+func (c *Cluster) removeLeftover(ctx context.Context, of *metav1.PartialObjectMetadata) error {
+	err := c.Client.DeleteAllOf(ctx, of, client.InNamespace(of.Namespace), client.MatchingFields{"metadata.name": of.Name},
+		client.MatchingLabels{kube.LabelManagedBy: kube.ManagedBy}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if err != nil {
+		return fmt.Errorf("remove it: %w", err)
+	}
+	return nil
 }
 
 // desired is obj as the API server gets it: owned by the experiment, without what only the server writes.

@@ -126,6 +126,17 @@ func fenceIntruders(s *situation) bool {
 	return false
 }
 
+// stopIsolated stops the replication of nodes that are kept apart, as of one that was lost while it was promoted: what they have must stand
+// still to be counted.
+func stopIsolated(s *situation) bool {
+	for _, n := range s.state.Nodes {
+		if n.Role == wire.RoleIsolated && n.Rejoin == "" && s.healthy(n.Name) && !s.see(n.Name).stopped() && s.do(actStop, n.Name) {
+			return true
+		}
+	}
+	return false
+}
+
 // rebuild brings nodes that were kept apart back, once their ghosts were counted, as the operator says by /rejoin.
 func rebuild(s *situation) bool {
 	if !s.state.Opened || !s.healthy(s.state.Primary) {

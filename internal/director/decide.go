@@ -45,6 +45,7 @@ var rules = []func(*situation) bool{
 	switchOver,
 	keepOpen,
 	fenceIntruders,
+	stopIsolated,
 	rebuild,
 	followPrimary,
 }

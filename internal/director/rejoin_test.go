@@ -48,6 +48,17 @@ func TestRejoinDecisions(t *testing.T) {
 				}
 			}},
 		},
+		"the replication of one that was lost during its promotion is stopped before its ghosts are counted": {
+			failedOver().see("a", func(o *observation) {
+				*o = booted(103)
+				o.Source, o.IO, o.SQLRunning = "c", engine.ReceiverOn, true
+			}),
+			expectation{act: act{Kind: actStop, Node: "a"}, renew: "b", state: func(t *testing.T, s wire.DirectorState) {
+				if n := s.Nodes[0]; n.Role != wire.RoleIsolated || n.GhostTransactions != nil {
+					t.Errorf("node is %+v", n)
+				}
+			}},
+		},
 		"a request is written down before the clone": {asked(wire.RejoinRequested, nil), expectation{intent: true, renew: "b", state: rejoinIs(wire.RejoinCloning)}},
 		"the clone is made from a replica that is caught up": {
 			asked(wire.RejoinCloning, nil), expectation{act: clone, renew: "b", state: rejoinIs(wire.RejoinCloning)},

@@ -27,7 +27,7 @@ func (b *builder) socialConfig() wire.SocialConfig {
 	paths := b.paths()
 	return wire.SocialConfig{
 		Listen: fmt.Sprintf(":%d", wire.PortSocial), Engine: b.Engine, Writes: paths.Writes, Reads: paths.Reads,
-		SecretDir: wire.SecretsDir, PasswordHashCost: int(b.spec.App.PasswordHashCost),
+		SecretDir: wire.SecretsDir, PasswordHash: b.spec.App.PasswordHash, PasswordHashCost: int(b.spec.App.PasswordHashCost),
 		MaxConnections: appMaxConnections, MaxInFlight: appMaxInFlight, RequestTimeoutMilliseconds: requestTimeoutMilliseconds,
 		NotSent: paths.NotSent, HideNodes: paths.SendsTwice,
 	}
@@ -61,6 +61,7 @@ func (b *builder) socialContainer() corev1.Container {
 		c.VolumeMounts = append(c.VolumeMounts, kube.MountWritable("tmp", "/tmp"))
 		return c
 	}
+	c.Env = append(c.Env, kube.SparesProcessors()...)
 	kube.Metered(&c)
 	return c
 }
@@ -69,7 +70,7 @@ func (b *builder) seedConfig() wire.SeedConfig {
 	d := b.spec.Dataset
 	return wire.SeedConfig{
 		Engine: b.Engine, Writes: b.paths().Seed, SecretDir: wire.SecretsDir,
-		Users: d.Users, Seed: d.Seed, Locale: d.Locale, PasswordHashCost: int(b.spec.App.PasswordHashCost),
+		Users: d.Users, Seed: d.Seed, Locale: d.Locale, PasswordHash: b.spec.App.PasswordHash, PasswordHashCost: int(b.spec.App.PasswordHashCost),
 	}
 }
 

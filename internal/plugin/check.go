@@ -30,7 +30,7 @@ func checkCommand(o *Options) *cobra.Command {
 		Long: `Tell what is wrong with experiments, without running them. The fields and rules are checked without a cluster. Where a cluster answers, it
 looks at the experiments too, by a dry run. Nothing is changed.
 
-Exit codes: 0 nothing is wrong, 1 an experiment is refused, 3 the files cannot be read.`,
+Exit codes: 0 every experiment is valid, 1 an experiment is refused, 3 the files cannot be read.`,
 		Example: `  kubectl replab check experiments/semisync.yaml
   kubectl replab check --local experiments/*.yaml
   kustomize build . | kubectl replab check -`,
@@ -62,9 +62,9 @@ func (o *Options) check(ctx context.Context, files []string, local bool) error {
 		refused, unseen = append(refused, refusedThere...), notSeen
 	}
 	for _, x := range slices.DeleteFunc(fine, isRefused) {
-		found := "nothing is wrong"
+		found := "valid"
 		if slices.Contains(unseen, x) {
-			found += " without a cluster, and none looked at it"
+			found += ", but no cluster checked it"
 		}
 		fmt.Fprintf(o.Out, "%s: %s\n", table.Harmless(x.GetName()), found)
 	}
@@ -114,7 +114,7 @@ func (o *Options) checkThere(ctx context.Context, experiments []*unstructured.Un
 			fmt.Fprintf(o.Out, "%s: refused by the cluster\n  %s\n", table.Harmless(x.GetName()), table.Harmless(err.Error()))
 		default:
 			unseen = append(unseen, x)
-			fmt.Fprintf(o.ErrOut, "%s: the cluster did not look at it: %s\n", table.Harmless(x.GetName()), table.Harmless(err.Error()))
+			fmt.Fprintf(o.ErrOut, "%s: not checked by the cluster: %s\n", table.Harmless(x.GetName()), table.Harmless(err.Error()))
 		}
 	}
 	return refused, unseen

@@ -74,28 +74,28 @@ func TestCheckReadsStandardInput(t *testing.T) {
 	before := os.Stdin
 	os.Stdin = in
 	defer func() { os.Stdin = before }()
-	if got := checkedHere(t, "--local", "-"); got.code != ExitOK || got.out != "semisync: nothing is wrong\n" || got.err != "" {
+	if got := checkedHere(t, "--local", "-"); got.code != ExitOK || got.out != "semisync: valid\n" || got.err != "" {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestCheckSaysThatNoClusterWasAsked(t *testing.T) {
 	got := checkedHere(t, filepath.Join(experiment.Root(), "experiments", "single.yaml"))
-	if got.code != ExitOK || !strings.Contains(got.out, "nothing is wrong without a cluster, and none looked at it") || got.err == "" {
+	if got.code != ExitOK || !strings.Contains(got.out, "valid, but no cluster checked it") || got.err == "" {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestCheckAsksTheClusterInTheNamespaceOfTheContext(t *testing.T) {
 	got := command(t, namespace(t), "check", filepath.Join(experiment.Root(), "experiments", "single.yaml"))
-	if got.code != ExitOK || got.out != "single: nothing is wrong\n" || got.err != "" {
+	if got.code != ExitOK || got.out != "single: valid\n" || got.err != "" {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestCheckMarksWhatTheClusterDidNotSee(t *testing.T) {
 	got := command(t, "none-of-this-name", "check", filepath.Join(experiment.Root(), "experiments", "single.yaml"))
-	if !strings.Contains(got.out, "none looked at it") || !strings.Contains(got.err, "the cluster did not look at it") {
+	if !strings.Contains(got.out, "no cluster checked it") || !strings.Contains(got.err, "not checked by the cluster") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -78,7 +79,7 @@ func reportCommand(o *Options) *cobra.Command {
 		Long: `Write a report of an experiment from its results document.
 
 html is a page that stands alone and loads nothing. json is the document itself, csv has a line for each figure, csv-timeline one for each second,
-markdown the text for an issue. NAME may also be a file with the document as JSON.`,
+markdown the text for an issue. NAME may also be a file with the document as JSON, or the path of a folder that export wrote: ./semisync`,
 		Example: `  kubectl replab report semisync --file semisync.html
   kubectl replab report semisync -o csv > semisync.csv`,
 		Args:              cobra.ExactArgs(1),
@@ -92,7 +93,7 @@ func compareCommand(o *Options) *cobra.Command {
 		Short: "Compare experiments with the first one",
 		Long: `Compare the figures of experiments with those of the first one. Differences are in percent of the first.
 Runs that are not comparable are shown without differences, with the reason: another load, data set or machine, or the verdict Inconclusive.
-A name may also be a file with a results document as JSON.`,
+A name may also be a file with a results document as JSON, or the path of a folder that export wrote: ./semisync`,
 		Example:           `  kubectl replab compare single async semisync -o html --file three.html`,
 		Args:              cobra.MinimumNArgs(2),
 		ValidArgsFunction: o.completeNames(0),
@@ -132,11 +133,11 @@ func written[T any](o *Options, cmd *cobra.Command, formats []format[T], made fu
 	return cmd
 }
 
-// documents of experiments, or of files that end in .json.
+// documents of experiments, of files that end in .json, or of folders, whose paths have a separator.
 func (o *Options) documents(ctx context.Context, names []string) (all []*results.Results, err error) {
 	var cluster *Cluster
 	for _, name := range names {
-		if strings.HasSuffix(name, ".json") {
+		if strings.HasSuffix(name, ".json") || strings.ContainsRune(name, filepath.Separator) {
 			r, err := readDocument(name)
 			if err != nil {
 				return nil, err
@@ -161,6 +162,9 @@ func (o *Options) documents(ctx context.Context, names []string) (all []*results
 }
 
 func readDocument(file string) (*results.Results, error) {
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, exportedResults)
+	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read the results document: %w", err)

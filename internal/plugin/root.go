@@ -98,7 +98,7 @@ carried out; 130 interrupted: a run that was begun goes on.`,
 	o.Config.AddFlags(root.PersistentFlags())
 	root.AddCommand(
 		checkCommand(o), runCommand(o), watchCommand(o), listCommand(o), describeCommand(o), logsCommand(o), abortCommand(o),
-		reportCommand(o), compareCommand(o), doctorCommand(o), versionCommand(o),
+		reportCommand(o), compareCommand(o), exportCommand(o), doctorCommand(o), versionCommand(o),
 	)
 	return root
 }

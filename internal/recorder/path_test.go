@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/seed"
 	"replab.dev/internal/wire"
@@ -98,7 +99,7 @@ func (p *path) begin(writes, reads wire.Endpoint) {
 	p.t.Helper()
 	p.writes = writes
 	err := seed.Run(p.t.Context(), wire.SeedConfig{
-		Engine: p.engine, Writes: writes, SecretDir: p.secrets, Users: seededUsers, Seed: 1, Locale: "en", PasswordHashCost: 4,
+		Engine: p.engine, Writes: writes, SecretDir: p.secrets, Users: seededUsers, Seed: 1, Locale: "en", PasswordHash: v1alpha1.PasswordSHA256,
 	}, p.loader)
 	if err != nil {
 		p.t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/postgres"
@@ -118,7 +119,7 @@ func startSocial(t testing.TB, engineName, secrets string, writes, reads wire.En
 	listen := freeport.Address(t)
 	cmd := startProcess(t, childSocial, wire.SocialConfig{
 		Listen: listen, Engine: engineName, Writes: writes, Reads: reads, SecretDir: secrets,
-		PasswordHashCost: 4, MaxConnections: 64, MaxInFlight: 1024, RequestTimeoutMilliseconds: 5000,
+		PasswordHash: v1alpha1.PasswordSHA256, MaxConnections: 64, MaxInFlight: 1024, RequestTimeoutMilliseconds: 5000,
 	})
 	t.Cleanup(func() {
 		if err := errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()); err != nil {

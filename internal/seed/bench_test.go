@@ -12,6 +12,7 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/dataset"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
@@ -102,7 +103,7 @@ func TestBenchBesideBareCopy(t *testing.T) {
 	server := postgrestest.Start(t, "primary", postgrestest.Parameter("shared_buffers", "128MB"))
 	s, err := newSeeder(wire.SeedConfig{
 		Engine: "PostgreSQL", Writes: server.Endpoint(), SecretDir: secrettest.SecretDir(t), Users: users, Seed: 1, Locale: "ru",
-		PasswordHashCost: 4,
+		PasswordHash: v1alpha1.PasswordSHA256,
 	}, Opens(postgres.NewLoader))
 	if err != nil {
 		t.Fatal(err)

@@ -12,11 +12,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
-	"golang.org/x/crypto/bcrypt"
 
 	"replab.dev/internal/dataset"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/metrics"
+	"replab.dev/internal/password"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -80,15 +80,15 @@ func newSeeder(cfg wire.SeedConfig, open Open) (*seeder, error) {
 	if err != nil {
 		return nil, err
 	}
-	hash, err := bcrypt.GenerateFromPassword([]byte(wire.SeededPassword), cfg.PasswordHashCost)
+	hash, err := password.Hasher{Hash: cfg.PasswordHash, Cost: cfg.PasswordHashCost}.Of(wire.SeededPassword)
 	if err != nil {
 		return nil, fmt.Errorf("hash the users' password: %w", err)
 	}
-	password, err := process.Secret(cfg.SecretDir, wire.AccountApp)
+	secret, err := process.Secret(cfg.SecretDir, wire.AccountApp)
 	if err != nil {
 		return nil, err
 	}
-	loader, err := open(cfg.Writes, password)
+	loader, err := open(cfg.Writes, secret)
 	if err != nil {
 		return nil, err
 	}

@@ -12,14 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/crypto/bcrypt"
-
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/password"
 	"replab.dev/internal/percentile"
 	"replab.dev/internal/recorder/upstream"
 	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
-	"replab.dev/test/experiment"
 )
 
 const (
@@ -144,7 +143,7 @@ func (r *rival) throughStore(t *testing.T) func() round {
 func (r *rival) config(t *testing.T) wire.SocialConfig {
 	t.Helper()
 	return wire.SocialConfig{
-		Engine: r.engine, Writes: r.endpoint, Reads: r.endpoint, SecretDir: r.secrets, PasswordHashCost: hashCost(t),
+		Engine: r.engine, Writes: r.endpoint, Reads: r.endpoint, SecretDir: r.secrets, PasswordHash: v1alpha1.PasswordSHA256,
 		MaxConnections: benchConnections, MaxInFlight: 1024, RequestTimeoutMilliseconds: 20_000,
 	}
 }
@@ -177,19 +176,14 @@ func (r *rival) registered(t *testing.T, users int, register func(id uint64) err
 	}, n
 }
 
-// hashCost is that of an experiment which says nothing of it.
-func hashCost(t *testing.T) int {
-	return int(experiment.Load(t, "patroni-quorum").Spec.App.PasswordHashCost)
-}
-
 // hashing is the processor time of the app's hash, in microseconds.
 func hashing(t *testing.T) float64 {
 	t.Helper()
 	const times = 1000 // the kernel tells the time to 10 ms
-	cost := hashCost(t)
+	hasher := password.Hasher{Hash: v1alpha1.PasswordSHA256}
 	used := benchmark.ProcessorTime(t, os.Getpid())
 	for range times {
-		if _, err := bcrypt.GenerateFromPassword([]byte(benched.Password), cost); err != nil {
+		if _, err := hasher.Of(benched.Password); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,10 +13,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
-	"golang.org/x/crypto/bcrypt"
 
 	"replab.dev/internal/engine"
 	shown "replab.dev/internal/metrics"
+	"replab.dev/internal/password"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -67,10 +67,14 @@ func newServer(cfg wire.SocialConfig, h http.Handler) *http.Server {
 	}
 }
 
+func hasher(cfg wire.SocialConfig) password.Hasher {
+	return password.Hasher{Hash: cfg.PasswordHash, Cost: cfg.PasswordHashCost}
+}
+
 // check refuses a configuration that the app could only misread.
 func check(cfg wire.SocialConfig) error {
-	if cfg.PasswordHashCost < bcrypt.MinCost || cfg.PasswordHashCost > 15 {
-		return fmt.Errorf("social: passwordHashCost is %d: it must be 4 to 15", cfg.PasswordHashCost)
+	if err := hasher(cfg).Check(); err != nil {
+		return fmt.Errorf("social: %w", err)
 	}
 	for _, n := range []struct {
 		name  string

@@ -14,9 +14,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/crypto/bcrypt"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/password"
 	"replab.dev/internal/wire"
 )
 
@@ -55,8 +55,8 @@ func Opens[S Store](open func(wire.SocialConfig, string) (S, error)) Open {
 
 // app is the operations of the API.
 type app struct {
-	store    Store
-	hashCost int
+	store  Store
+	hasher password.Hasher
 }
 
 func (a *app) register(ctx context.Context, r *http.Request) answer {
@@ -71,7 +71,7 @@ func (a *app) register(ctx context.Context, r *http.Request) answer {
 	if err := checkRegistration(request, time.Now()); err != nil {
 		return invalid(err)
 	}
-	hash, err := bcrypt.GenerateFromPassword([]byte(request.Password), a.hashCost)
+	hash, err := a.hasher.Of(request.Password)
 	if err != nil {
 		return invalid(fmt.Errorf("hash the password: %w", err))
 	}
@@ -115,14 +115,14 @@ func (a *app) login(ctx context.Context, r *http.Request) answer {
 	if err != nil {
 		return failedRead(node, err)
 	}
-	switch err := bcrypt.CompareHashAndPassword(hash, []byte(request.Password)); {
-	case err == nil:
-		return answer{status: http.StatusOK, node: node, document: wire.LoginResponse{Token: rand.Text()}}
-	case errors.Is(err, bcrypt.ErrMismatchedHashAndPassword), errors.Is(err, bcrypt.ErrPasswordTooLong):
-		return failure(http.StatusUnauthorized, errors.New("wrong password")).from(node)
-	default:
+	right, err := password.Matches(hash, request.Password)
+	switch {
+	case err != nil:
 		return failure(http.StatusInternalServerError, fmt.Errorf("the stored password of user %d cannot be compared: %w", id, err)).from(node)
+	case !right:
+		return failure(http.StatusUnauthorized, errors.New("wrong password")).from(node)
 	}
+	return answer{status: http.StatusOK, node: node, document: wire.LoginResponse{Token: rand.Text()}}
 }
 
 func (a *app) profile(ctx context.Context, r *http.Request) answer {
@@ -164,12 +164,11 @@ func decode(body io.Reader, into any) error {
 	return nil
 }
 
-// Limits of a registration: those of the columns, and of bcrypt, which hashes 72 bytes at most.
+// Limits of a registration: those of the columns.
 const (
 	nameCharacters      = 256
 	biographyCharacters = 1024
 	cityCharacters      = 256
-	passwordBytes       = 72
 	earliestBirthYear   = 1900
 )
 
@@ -211,8 +210,8 @@ func checkBirthdate(value string, today time.Time) error {
 }
 
 func checkPassword(value string) error {
-	if len(value) < 1 || len(value) > passwordBytes {
-		return fmt.Errorf("password has %d bytes: it must have 1 to %d", len(value), passwordBytes)
+	if len(value) < 1 || len(value) > password.MaxBytes {
+		return fmt.Errorf("password has %d bytes: it must have 1 to %d", len(value), password.MaxBytes)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func newHandler(cfg wire.SocialConfig, store Store, m *metrics) http.Handler {
 		logRejected: rate.Sometimes{Interval: time.Second}, logFailed: rate.Sometimes{Interval: time.Second},
 	}
 	mux := http.NewServeMux()
-	for _, o := range (&app{store: store, hashCost: cfg.PasswordHashCost}).operations() {
+	for _, o := range (&app{store: store, hasher: hasher(cfg)}).operations() {
 		mux.Handle(o.path, s.handle(o))
 	}
 	mux.HandleFunc(wire.SocialPathHealth, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
@@ -22,7 +23,7 @@ type api struct {
 
 func appConfig(endpoint wire.Endpoint) wire.SocialConfig {
 	return wire.SocialConfig{
-		Engine: "MySQL", Writes: endpoint, Reads: endpoint, PasswordHashCost: 4, MaxConnections: 4, MaxInFlight: 64,
+		Engine: "MySQL", Writes: endpoint, Reads: endpoint, PasswordHash: v1alpha1.PasswordSHA256, MaxConnections: 4, MaxInFlight: 64,
 		RequestTimeoutMilliseconds: 20_000,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
 )
 
@@ -43,7 +44,7 @@ func TestCheckRegistration(t *testing.T) {
 }
 
 func TestCheckConfiguration(t *testing.T) {
-	good := wire.SocialConfig{Engine: "MySQL", PasswordHashCost: 4, MaxConnections: 1, MaxInFlight: 1, RequestTimeoutMilliseconds: 1}
+	good := wire.SocialConfig{Engine: "MySQL", PasswordHash: v1alpha1.PasswordSHA256, MaxConnections: 1, MaxInFlight: 1, RequestTimeoutMilliseconds: 1}
 	if err := check(good); err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +52,7 @@ func TestCheckConfiguration(t *testing.T) {
 		want   string
 		change func(*wire.SocialConfig)
 	}{
+		{"passwordHash", func(c *wire.SocialConfig) { c.PasswordHash = "" }},
 		{"passwordHashCost", func(c *wire.SocialConfig) { c.PasswordHashCost = 3 }},
 		{"passwordHashCost", func(c *wire.SocialConfig) { c.PasswordHashCost = 16 }},
 		{"maxConnections", func(c *wire.SocialConfig) { c.MaxConnections = 0 }},

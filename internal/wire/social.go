@@ -1,5 +1,7 @@
 package wire
 
+import "replab.dev/api/v1alpha1"
+
 // The database that the social app lives in.
 const (
 	Database   = "social"
@@ -59,15 +61,16 @@ const EnvConfig = "REPLAB_CONFIG"
 
 // SocialConfig configures `replab social`, or an app of the user's own.
 type SocialConfig struct {
-	Listen                     string   `json:"listen"`
-	Engine                     string   `json:"engine"` // "MySQL"
-	Writes                     Endpoint `json:"writes"`
-	Reads                      Endpoint `json:"reads"`
-	SecretDir                  string   `json:"secretDir"`
-	PasswordHashCost           int      `json:"passwordHashCost"` // bcrypt's cost, 4 to 15
-	MaxConnections             int      `json:"maxConnections"`   // of each of the two pools
-	MaxInFlight                int      `json:"maxInFlight"`      // requests at once; more are answered 503, rejected "overload"
-	RequestTimeoutMilliseconds int64    `json:"requestTimeoutMilliseconds"`
+	Listen                     string                `json:"listen"`
+	Engine                     string                `json:"engine"` // "MySQL"
+	Writes                     Endpoint              `json:"writes"`
+	Reads                      Endpoint              `json:"reads"`
+	SecretDir                  string                `json:"secretDir"`
+	PasswordHash               v1alpha1.PasswordHash `json:"passwordHash"`
+	PasswordHashCost           int                   `json:"passwordHashCost,omitempty"` // bcrypt's cost, 4 to 15; 0 for the least
+	MaxConnections             int                   `json:"maxConnections"`             // of each of the two pools
+	MaxInFlight                int                   `json:"maxInFlight"`                // requests at once; more are answered 503, rejected "overload"
+	RequestTimeoutMilliseconds int64                 `json:"requestTimeoutMilliseconds"`
 	// NotSent are the numbers of errors by which the proxy in the path says that it has sent nothing of a statement to any server.
 	NotSent []uint16 `json:"notSent,omitempty"`
 	// HideNodes tells that what a connection learnt of its server is not true of its next answer: HeaderNode is to be left away.
@@ -120,11 +123,12 @@ const SeededPassword = "replab"
 
 // SeedConfig configures `replab seed`, which loads the users through the write endpoint.
 type SeedConfig struct {
-	Engine           string   `json:"engine"`
-	Writes           Endpoint `json:"writes"`
-	SecretDir        string   `json:"secretDir"`
-	Users            int64    `json:"users"`
-	Seed             int64    `json:"seed"`
-	Locale           string   `json:"locale"` // "en" or "ru"
-	PasswordHashCost int      `json:"passwordHashCost"`
+	Engine           string                `json:"engine"`
+	Writes           Endpoint              `json:"writes"`
+	SecretDir        string                `json:"secretDir"`
+	Users            int64                 `json:"users"`
+	Seed             int64                 `json:"seed"`
+	Locale           string                `json:"locale"` // "en" or "ru"
+	PasswordHash     v1alpha1.PasswordHash `json:"passwordHash"`
+	PasswordHashCost int                   `json:"passwordHashCost,omitempty"`
 }

@@ -16,7 +16,7 @@ spec:
     semiSync: {ackReplicas: 1, timeoutMilliseconds: 1000, waitPoint: AfterSync}
     storage: {medium: VolumeClaim, size: 100Gi, className: ""}
   routing: {proxy: HAProxy, image: haproxy, reads: Replicas, writes: Primary, check: {intervalMilliseconds: 250, fall: 2, rise: 1}}
-  app: {image: app, replicas: 1, passwordHashCost: 4}
+  app: {image: app, replicas: 1, passwordHash: Bcrypt, passwordHashCost: 4}
   dataset: {users: 10, seed: 1, locale: en}
   load:
     runner: Job

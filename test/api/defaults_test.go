@@ -20,7 +20,7 @@ topology:
   durability: Full
   storage: {medium: VolumeClaim, size: 2Gi}
 routing: {proxy: HAProxy, reads: Replicas, writes: Primary, check: {intervalMilliseconds: 250, fall: 2, rise: 1}}
-app: {replicas: 1, passwordHashCost: 4}
+app: {replicas: 1, passwordHash: SHA256}
 dataset: {users: 10000, seed: 1, locale: en}
 load:
   runner: Job

@@ -2,16 +2,19 @@ package api_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers"
 	"replab.dev/internal/cluster"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/wire"
 	"replab.dev/test/kubetest"
@@ -86,5 +89,32 @@ func TestTheNoteOfAnotherExperimentIsNotTaken(t *testing.T) {
 	must(t, c.Note(t.Context(), own)) // which needs none
 	if err := c.Note(t.Context(), r.x); err == nil {
 		t.Error("another experiment's note is taken for this one's")
+	}
+}
+
+// TestAnObjectOfAnExperimentThatIsGoneIsReplaced: the garbage collector may take a new experiment of the same name for its owner.
+func TestAnObjectOfAnExperimentThatIsGoneIsReplaced(t *testing.T) {
+	admin := kubetest.Client(t)
+	config := kubetest.Config(t)
+	config.Impersonate.UserName = "replab-operator-of-namesakes"
+	api, err := client.New(config, client.Options{Scheme: admin.Scheme()})
+	must(t, err)
+	give(t, admin, config.Impersonate.UserName, "rbac/role.yaml")
+	until(t, "the operator has its rights", func() bool { return api.List(t.Context(), &corev1.PodList{}) == nil })
+	x := aRemade(t, admin).x
+	gone := x.DeepCopy()
+	gone.UID = "00000000-0000-0000-0000-000000000001"
+	c := &cluster.Cluster{Client: api}
+	for _, object := range []client.Object{
+		&corev1.ConfigMap{ObjectMeta: kube.Meta(x.Namespace, "a-results", kube.ComponentResults, plan.Labels("a"))},
+		kube.Service(kube.Meta(x.Namespace, "a-social", kube.ComponentSocial, plan.Labels("a")), map[string]string{"a": "b"}, false, 80),
+	} {
+		old := object.DeepCopyObject().(client.Object)
+		must(t, controllerutil.SetControllerReference(gone, old, admin.Scheme()))
+		must(t, admin.Create(t.Context(), old))
+		if err := c.Apply(t.Context(), x, object); err == nil || !strings.Contains(err.Error(), "is still there") {
+			t.Errorf("%s was taken over: %v", object.GetName(), err)
+		}
+		must(t, c.Apply(t.Context(), x, object))
 	}
 }

@@ -4,10 +4,8 @@ package e2e
 
 import (
 	"context"
-	"slices"
 	"testing"
 
-	"golang.org/x/sync/semaphore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
@@ -29,24 +27,6 @@ func applied(x *v1alpha1.ReplicationExperiment) starter {
 	return func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		return create(ctx, t, cfg, x)
 	}
-}
-
-// cluster has room for two runs whose load leaves half of a small machine idle. A run holds its room from its creation until its load is
-// over. While it settles, is audited, compared and removed, the next run is deployed.
-var cluster = semaphore.NewWeighted(wholeCluster)
-
-const (
-	halfCluster  int64 = 1
-	wholeCluster int64 = 2
-)
-
-// room is how much of the cluster a run needs. Closed loops, scripts and links measure what the machine gives them.
-func room(x *v1alpha1.ReplicationExperiment) int64 {
-	busy := func(s v1alpha1.Stage) bool { return s.Users > 0 && !s.Discard }
-	if x.Spec.Load.Script != nil || len(x.Spec.Topology.Links) > 0 || slices.ContainsFunc(x.Spec.Load.Stages, busy) {
-		return wholeCluster
-	}
-	return halfCluster
 }
 
 // run is one run in a test that goes on beside others of its kind.
@@ -97,18 +77,6 @@ func runOnce(t *testing.T, x *v1alpha1.ReplicationExperiment, need int64, want v
 			return ctx
 		})
 	testenv.Test(t, ended(feature, &x))
-}
-
-// withRoom starts a run and holds the room that it needs until its load is over.
-func withRoom(ctx context.Context, t *testing.T, cfg *envconf.Config, need int64, start starter) *v1alpha1.ReplicationExperiment {
-	t.Helper()
-	check(t, cluster.Acquire(ctx, need))
-	defer cluster.Release(need)
-	x := start(ctx, t, cfg)
-	await(ctx, t, cfg, x, completeTimeout, "done with its load", func() bool {
-		return x.Status.Verdict != "" || condition(x, v1alpha1.ConditionLoadFinished).Status == metav1.ConditionTrue
-	})
-	return x
 }
 
 // ended is a feature that ends with a comparison of the databases with the status of an experiment, and the experiment's removal.

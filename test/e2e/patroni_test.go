@@ -167,7 +167,7 @@ func TestPatroniQuorum(t *testing.T) {
 	if !again {
 		x.Spec.Faults = x.Spec.Faults[:1]
 		x.Spec.Faults[0].AtSeconds, x.Spec.Faults[0].HoldSeconds = 7, lockSeconds(x.Spec.Topology)
-		x.Spec.Load.Stages[1].DurationSeconds = 40
+		x.Spec.Load.Stages[1].DurationSeconds = 42 // its goal's outage must fit
 	}
 	carryOutPatroni(t, x, standbysAre(anyOfTwo), func(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment) {
 		if again {

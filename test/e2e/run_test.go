@@ -71,6 +71,9 @@ func shorten(stages []v1alpha1.Stage, i int, seconds int64) {
 
 func create(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment) *v1alpha1.ReplicationExperiment {
 	t.Helper()
+	part := requested(x)
+	check(t, requests.Acquire(ctx, part))
+	t.Cleanup(func() { requests.Release(part) })
 	fresh := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: x.Name, Namespace: namespace}, Spec: x.Spec}
 	if err := cfg.Client().Resources().Create(ctx, fresh); err != nil {
 		t.Fatalf("create experiment %s: %v", x.Name, err)

@@ -41,6 +41,14 @@ func TestDeletedPodBehindServices(t *testing.T) {
 	})
 }
 
+// TestDeletedPod deletes the primary's pod as experiments/delete-pod.yaml does.
+func TestDeletedPod(t *testing.T) {
+	carryOut(t, "delete-pod", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		failedOver(t, s)
+		lostNothing(t, s)
+	})
+}
+
 // TestWithoutFailoverTheSamePrimaryReturns kills a primary that nobody replaces.
 func TestWithoutFailoverTheSamePrimaryReturns(t *testing.T) {
 	x := variant(t, "semisync", "no-failover", 20, func(s *v1alpha1.ReplicationExperimentSpec) {

@@ -165,10 +165,17 @@ var reviewedCases = []Case{
 	},
 	{
 		Name:      "costly passwords that nobody types",
-		Refused:   `{spec: {app: {passwordHashCost: 10}, load: {mix: {register: 0}}}}`,
-		Field:     "spec.app.passwordHashCost",
+		Refused:   `{spec: {app: {passwordHash: Bcrypt}, load: {mix: {register: 0}}}}`,
+		Field:     "spec.app.passwordHash",
 		Says:      "the load neither registers nor logs in, so no password is hashed",
-		Neighbour: `{spec: {app: {passwordHashCost: 10}, load: {mix: {register: 0, login: 1}}}}`,
+		Neighbour: `{spec: {app: {passwordHash: Bcrypt}, load: {mix: {register: 0, login: 1}}}}`,
+	},
+	{
+		Name:      "a cost of a hash that has none",
+		Refused:   `{spec: {app: {passwordHashCost: 10}}}`,
+		Field:     "spec.app.passwordHashCost",
+		Says:      "only Bcrypt has a cost",
+		Neighbour: `{spec: {app: {passwordHash: Bcrypt, passwordHashCost: 10}}}`,
 	},
 	{
 		Name:      "an app in a place that is as near as any other",
@@ -335,5 +342,5 @@ var reviewedAccepted = map[string]string{
 	"both zones, each cut off from the other":          faulty(`type: Async, nodes: 3, zones: [{name: eu, nodes: [0]}, {name: us, nodes: [1, 2]}]`, `{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Zone, holdSeconds: 30}, {name: b, atSeconds: 10, target: Node, node: 2, action: Partition, partitionFrom: Zone, holdSeconds: 30}`),
 	"a pod deleted while its server is held down":      faulty(`type: Async, nodes: 3`, `{name: a, atSeconds: 5, target: Node, node: 1, action: Kill, holdSeconds: 40}, {name: b, atSeconds: 10, target: Node, node: 1, action: DeletePod}`),
 	"a switchover just after its candidates are back":  faulty(`type: Async, nodes: 3`, `{name: a, atSeconds: 5, target: AllReplicas, action: Pause, holdSeconds: 5}, {name: b, atSeconds: 10, target: Primary, action: Switchover}`),
-	"costly passwords of those who register":           `{spec: {app: {passwordHashCost: 10}}}`,
+	"costly passwords of those who register":           `{spec: {app: {passwordHash: Bcrypt, passwordHashCost: 10}}}`,
 }

@@ -32,7 +32,8 @@ func load(s *spec) {
 			"the stage ends before all users have come. Raise spawnPerSecond, or make the stage longer.")
 	}
 	hashes := l.Mix.Register > 0 || l.Mix.Login > 0
-	s.refuse(!own && !hashes && s.App.PasswordHashCost > 4, at("app.passwordHashCost"), "the load neither registers nor logs in, so no password is hashed. Remove it, or change load.mix.")
+	s.refuse(!own && !hashes && s.App.PasswordHash == v1alpha1.PasswordBcrypt, at("app.passwordHash"), "the load neither registers nor logs in, so no password is hashed. Remove it, or change load.mix.")
+	s.refuse(s.App.PasswordHash != v1alpha1.PasswordBcrypt && s.App.PasswordHashCost != 0, at("app.passwordHashCost"), "only Bcrypt has a cost. Remove it, or set passwordHash: Bcrypt.")
 }
 
 // linkSeconds is how long the stage takes at least in which the links are set.

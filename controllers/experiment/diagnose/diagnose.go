@@ -29,7 +29,7 @@ type Scene struct {
 	Words       Words
 }
 
-// Find returns a terminal outcome for the first trouble there is. Crashes of servers only count while no fault can have caused them.
+// Find returns a terminal outcome for the first defect that lasts. Crashes of servers only count while no fault can have caused them.
 func Find(ctx context.Context, s *Scene, crashes bool) (step.Outcome, error) {
 	for i := range s.Pods {
 		if out, err := Pod(ctx, s, &s.Pods[i], crashes); err != nil || out.Terminal {

@@ -24,6 +24,7 @@ export const options = {
   ])),
   summaryTrendStats: ['avg', 'count'],
   discardResponseBodies: true,
+  systemTags: ['scenario', 'name', 'status', 'expected_response'], // each costs processor time with every request
 };
 
 function scenario(s) {

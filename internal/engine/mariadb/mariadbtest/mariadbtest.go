@@ -44,8 +44,8 @@ MASTER_USE_GTID=slave_pos, MASTER_SSL=0, MASTER_CONNECT_RETRY=1; START SLAVE`, p
 	ExecutedSQL: "SELECT @@GLOBAL.gtid_binlog_pos",
 	CatchUpSQL:  "SELECT MASTER_GTID_WAIT(?, 50)",
 	LockWaitSQL: "SELECT COUNT(*) FROM information_schema.INNODB_LOCK_WAITS",
-	// It counts from the beginning of the second of the commit.
-	DelaySQL: "STOP REPLICA; CHANGE MASTER TO MASTER_DELAY=2; START REPLICA IO_THREAD",
+	// It counts from the beginning of the second of the commit, by a difference of clocks that may be off by a second.
+	DelaySQL: "STOP REPLICA; CHANGE MASTER TO MASTER_DELAY=3; START REPLICA IO_THREAD",
 
 	FlushTogether: []familytest.Option{
 		familytest.Parameter("binlog_commit_wait_count", "16"), familytest.Parameter("binlog_commit_wait_usec", "5000"),

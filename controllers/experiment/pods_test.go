@@ -41,7 +41,7 @@ func TestTrouble(t *testing.T) {
 			v1alpha1.ReasonPodNotStarted, `x-db-0 could not be started on node worker for 1m40s: FailedMount: secret "x-credentials" not found`,
 		},
 		{"a pod whose image is being pulled", scene{pods: []corev1.Pod{stuckPod}, event: pulling}, "", ""},
-		{"a pod that had trouble before its image was pulled", scene{pods: []corev1.Pod{
+		{"a pod that had failed before its image was pulled", scene{pods: []corev1.Pod{
 			pod("x-db-0", kube.ComponentNode, is(corev1.PodScheduled, "True", time.Hour), is(corev1.PodReadyToStartContainers, "True", time.Hour), waits("ContainerCreating", 0)),
 		}, event: noMount}, "", ""},
 		{"a pod that was scheduled a moment ago", scene{pods: []corev1.Pod{
@@ -68,7 +68,7 @@ func TestTrouble(t *testing.T) {
 		{"a server that ended twice", scene{pods: []corev1.Pod{pod("x-db-0", kube.ComponentNode, aged(40*time.Second), waits("CrashLoopBackOff", 2))}}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, err := findTrouble(t.Context(), c.scene.run(t), true)
+			out, err := diagnosePods(t.Context(), c.scene.run(t), true)
 			expect(t, out, err, c.reason, c.text)
 		})
 	}
@@ -89,7 +89,7 @@ func TestServersThatRunAndDoNotGetReady(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		pods []corev1.Pod
-		text string // empty: no trouble
+		text string // empty: nothing is wrong
 	}{
 		{"a server that has run for long", []corev1.Pod{node(241 * time.Second)}, "last log lines of container main of pod x-db-0:\nthe log of main in x-db-0"},
 		{"a server that its disk may still keep busy", []corev1.Pod{node(3 * time.Minute)}, ""},

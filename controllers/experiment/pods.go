@@ -16,16 +16,16 @@ import (
 	"replab.dev/internal/provenance"
 )
 
-// findTrouble looks for what will not go away by itself. Crashes of servers only count while no fault can have caused them.
-func findTrouble(ctx context.Context, run *Run, crashes bool) (Outcome, error) {
-	s, err := troubleScene(ctx, run)
+// diagnosePods looks for what will not go away by itself. Crashes of servers only count while no fault can have caused them.
+func diagnosePods(ctx context.Context, run *Run, crashes bool) (Outcome, error) {
+	s, err := diagnosisScene(ctx, run)
 	if err != nil {
 		return Outcome{}, err
 	}
 	return diagnose.Find(ctx, s, crashes)
 }
 
-func troubleScene(ctx context.Context, run *Run) (*diagnose.Scene, error) {
+func diagnosisScene(ctx context.Context, run *Run) (*diagnose.Scene, error) {
 	pods, err := run.Snapshot.Pods(ctx)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func alteredPods(ctx context.Context, run *Run) (Outcome, error) {
 
 // neverReady finds a pod that runs and does not get ready.
 func neverReady(ctx context.Context, run *Run) (Outcome, error) {
-	s, err := troubleScene(ctx, run)
+	s, err := diagnosisScene(ctx, run)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -1,0 +1,134 @@
+package plugin
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/yaml"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/table"
+)
+
+// What export writes into a run's folder.
+const (
+	exportedExperiment = "experiment.yaml"
+	exportedResults    = "results.json"
+	exportedLogs       = "logs" // a file for each container
+)
+
+func exportCommand(o *Options) *cobra.Command {
+	var folder string
+	cmd := &cobra.Command{
+		Use:   "export NAME",
+		Short: "Write an experiment, its results and its logs into a folder",
+		Long: `Write an experiment, its results document and the logs of its pods into a folder, so that they outlive the cluster.
+
+The folder gets experiment.yaml, results.json and logs/POD_CONTAINER.log. Files of the same names are replaced. report and compare read the
+folder: kubectl replab report ./semisync`,
+		Example: `  kubectl replab export semisync
+  kubectl replab export semisync --to runs/semisync-1`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: o.completeNames(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.export(cmd.Context(), args[0], cmp.Or(folder, args[0]))
+		},
+	}
+	cmd.Flags().StringVar(&folder, "to", "", "the folder; default: NAME in the working directory")
+	return cmd
+}
+
+// export writes the results first: they are what is missed most if something fails later.
+func (o *Options) export(ctx context.Context, name, folder string) error {
+	c, err := o.Connect()
+	if err != nil {
+		return err
+	}
+	x, err := c.Experiment(ctx, name)
+	if err != nil {
+		return err
+	}
+	document, err := c.Document(ctx, name)
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(document, "", "  ")
+	if err != nil {
+		return err
+	}
+	object, err := manifest(c, x)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(put(folder, exportedResults, text), put(folder, exportedExperiment, object)); err != nil {
+		return err
+	}
+	kept, err := o.exportLogs(ctx, c, name, filepath.Join(folder, exportedLogs))
+	fmt.Fprintf(o.ErrOut, "Written to %s: %s, %s and the logs of %d containers\n", folder, exportedExperiment, exportedResults, kept)
+	return err
+}
+
+// manifest of an experiment with its status.
+func manifest(c Cluster, x *v1alpha1.ReplicationExperiment) ([]byte, error) {
+	kind, err := apiutil.GVKForObject(x, c.Scheme())
+	if err != nil {
+		return nil, err
+	}
+	x.SetGroupVersionKind(kind)
+	x.ManagedFields = nil
+	return yaml.Marshal(x)
+}
+
+// exportLogs writes the log of each container that is left, and counts them. A log that cannot be read is reported, and the others are written.
+func (o *Options) exportLogs(ctx context.Context, c Cluster, name, folder string) (kept int, err error) {
+	sources, err := c.sources(ctx, name, nil, false)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range sources {
+		text, read := c.log(ctx, s)
+		if read != nil {
+			fmt.Fprintln(o.ErrOut, table.Harmless(fmt.Sprintf("log of container %s of pod %s: %v", s.container, s.pod, read)))
+			err = exit(ExitNotRun)
+			continue
+		}
+		if failed := put(folder, s.pod+"_"+s.container+".log", text); failed != nil {
+			return kept, failed
+		}
+		kept++
+	}
+	return kept, err
+}
+
+// log of a container.
+func (c Cluster) log(ctx context.Context, s source) ([]byte, error) {
+	l := logs{}
+	stream, err := c.Kube.CoreV1().Pods(s.namespace).GetLogs(s.pod, l.optionsOf(s)).Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	var text bytes.Buffer
+	_, err = io.Copy(&text, stream)
+	return text.Bytes(), err
+}
+
+// put writes a file of a folder, which is made if need be.
+func put(folder, name string, text []byte) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("make the folder: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil {
+		return fmt.Errorf("write a file of the folder: %w", err)
+	}
+	return nil
+}

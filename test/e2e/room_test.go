@@ -1,0 +1,69 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"golang.org/x/sync/semaphore"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/e2e-framework/pkg/envconf"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// cluster has room for two runs whose load leaves half of a small machine idle. A run holds its room from its creation until its load is
+// over. While it settles, is audited, compared and removed, the next run is deployed.
+var cluster = semaphore.NewWeighted(wholeCluster)
+
+const (
+	halfCluster  int64 = 1
+	wholeCluster int64 = 2
+)
+
+// room is how much of the cluster a run needs. Closed loops, scripts and links measure what the machine gives them.
+func room(x *v1alpha1.ReplicationExperiment) int64 {
+	busy := func(s v1alpha1.Stage) bool { return s.Users > 0 && !s.Discard }
+	if x.Spec.Load.Script != nil || len(x.Spec.Topology.Links) > 0 || slices.ContainsFunc(x.Spec.Load.Stages, busy) {
+		return wholeCluster
+	}
+	return halfCluster
+}
+
+// withRoom starts a run and holds the room that it needs until its load is over.
+func withRoom(ctx context.Context, t *testing.T, cfg *envconf.Config, need int64, start starter) *v1alpha1.ReplicationExperiment {
+	t.Helper()
+	check(t, cluster.Acquire(ctx, need))
+	defer cluster.Release(need)
+	x := start(ctx, t, cfg)
+	await(ctx, t, cfg, x, completeTimeout, "done with its load", func() bool {
+		return x.Status.Verdict != "" || condition(x, v1alpha1.ConditionLoadFinished).Status == metav1.ConditionTrue
+	})
+	return x
+}
+
+// requests is the processor time that the pods of all runs may request at a time, in thousandths of a core: two cores but for the operator's.
+// A run holds its part from its creation until it was removed.
+var requests = semaphore.NewWeighted(smallMachine)
+
+const smallMachine int64 = 1900
+
+// requested is what the pods of a run request in all. A node that fits on no machine is never scheduled. A run with links has the machine for
+// itself: others would delay its packets.
+func requested(x *v1alpha1.ReplicationExperiment) int64 {
+	const instruments, agent = 250, 10
+	node := int64(100)
+	if asked, ok := x.Spec.Topology.Resources.Requests[corev1.ResourceCPU]; ok {
+		node = asked.MilliValue()
+	}
+	switch {
+	case len(x.Spec.Topology.Links) > 0:
+		return smallMachine
+	case node > smallMachine:
+		return instruments
+	}
+	return min(instruments+int64(x.Spec.Topology.Nodes)*(node+agent), smallMachine)
+}
