@@ -233,11 +233,12 @@ type ImageName string
 
 // defaultEngines are those of topologies that name none.
 var defaultEngines = map[TopologyType]Engine{
-	TopologySingle:   EngineMySQL,
-	TopologyAsync:    EngineMySQL,
-	TopologySemiSync: EngineMySQL,
-	TopologyGalera:   EngineMariaDB,
-	TopologyPatroni:  EnginePostgreSQL,
+	TopologySingle:      EngineMySQL,
+	TopologyAsync:       EngineMySQL,
+	TopologySemiSync:    EngineMySQL,
+	TopologyDualPrimary: EngineMySQL,
+	TopologyGalera:      EngineMariaDB,
+	TopologyPatroni:     EnginePostgreSQL,
 }
 
 // EffectiveEngine is the engine of a topology, its type's default where it names none; "" for a type without one.

@@ -33,6 +33,8 @@ type AgentConfig struct {
 	Leases bool `json:"leases"`
 	// Group is absent where the servers form none.
 	Group *GroupConfig `json:"group,omitempty"`
+	// Pair is absent where not both servers take writes, or there are not two.
+	Pair *PairConfig `json:"pair,omitempty"`
 	// Inspect: the start wrapper has each server that had data read before it is started in its place; see Inspection.
 	Inspect   bool   `json:"inspect,omitempty"`
 	RunDir    string `json:"runDir,omitempty"` // the wrapper's notes, which the agent may read; with Group, Inspect or Manager
@@ -65,6 +67,8 @@ type ServerConfig struct {
 	Inspect bool           `json:"inspect,omitempty"`
 	RunDir  string         `json:"runDir,omitempty"`
 	Manager *ManagerConfig `json:"manager,omitempty"`
+	// Pair: another server takes writes too.
+	Pair bool `json:"pair,omitempty"`
 	// CopyPort is where the wrapper gives copies of the data to other nodes: GET CopyPath, as AccountReplication. 0: nowhere.
 	CopyPort int `json:"copyPort,omitempty"`
 }
@@ -101,6 +105,8 @@ type NodeState struct {
 	Group *GroupState `json:"group,omitempty"`
 	// Manager is absent where no manager runs the servers.
 	Manager *ManagerState `json:"manager,omitempty"`
+	// Pair is absent where not both of two servers take writes.
+	Pair *PairState `json:"pair,omitempty"`
 }
 
 // Resources are counters since the server or the pod's network began, and gauges of the moment.

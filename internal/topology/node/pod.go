@@ -29,7 +29,7 @@ func (s Spec) podSpec() corev1.PodSpec {
 		Volumes: []corev1.Volume{
 			kube.ConfigVolume(s.Params.Name, agentConfigFile),
 			s.serverFilesVolume(),
-			kube.SecretsVolume(s.Params.Name, wire.AccountAdmin, wire.AgentTokenFile), // the agent's
+			kube.SecretsVolume(s.Params.Name, s.agentSecrets()...),
 			s.accountsVolume(),
 			kube.BinVolume(),
 			kube.EmptyDir("run", corev1.StorageMediumMemory, "16Mi"),
@@ -41,6 +41,13 @@ func (s Spec) podSpec() corev1.PodSpec {
 		pod.Volumes = append(pod.Volumes, identityVolume())
 	}
 	return pod
+}
+
+func (s Spec) agentSecrets() []string {
+	if s.Server.Pair != nil { // it makes its server a replica of the other
+		return []string{wire.AccountAdmin, wire.AccountReplication, wire.AgentTokenFile}
+	}
+	return []string{wire.AccountAdmin, wire.AgentTokenFile}
 }
 
 func (s Spec) serverContainer() corev1.Container {
