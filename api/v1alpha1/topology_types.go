@@ -87,7 +87,7 @@ const (
 	TopologyAsync TopologyType = "Async"
 	// TopologySemiSync has one primary. Commits wait until semiSync.ackReplicas replicas have received them.
 	TopologySemiSync TopologyType = "SemiSync"
-	// TopologyDualPrimary has two primaries that replicate from each other.
+	// TopologyDualPrimary has two primaries that replicate from each other. The proxy chooses which of them takes writes.
 	TopologyDualPrimary TopologyType = "DualPrimary"
 	// TopologyGalera is a Galera cluster: every node takes writes.
 	TopologyGalera TopologyType = "Galera"

@@ -108,7 +108,8 @@ func measured(s *spec, path *field.Path, g v1alpha1.Goal) {
 	refuse(ofLag(g.Metric) && (s.Topology.Nodes == 1 || s.Probes.Lag.IntervalMilliseconds == 0),
 		"the lag needs replicas and its probe. Set topology.nodes to 2 or more and probes.lag.intervalMilliseconds above 0, or remove the goal.")
 	patroni := s.Topology.Type == v1alpha1.TopologyPatroni && (s.Topology.Patroni == nil || s.Topology.Patroni.SynchronousMode != modeOff)
-	refuse(g.Metric == "degradedCommits" && s.Topology.Type != v1alpha1.TopologySemiSync && !patroni,
+	acks, _ := s.semiSync()
+	refuse(g.Metric == "degradedCommits" && acks == 0 && !patroni,
 		"no commit waits for a replica here. Use type SemiSync, or Patroni with a synchronousMode, or remove the goal.")
 	refuse(slices.Contains(ofGroups, g.Metric) && !s.galera(), "only type Galera has this figure. Remove the goal, or change the type.")
 	if s.Load.Script == nil { // what another one sends is not known
