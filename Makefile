@@ -35,8 +35,8 @@ EXPERIMENT  ?= experiments/semisync.yaml
 HELM_ARGS   ?=
 
 # What `make generate` writes.
-CRD       := config/crd/replab.dev_replicationexperiments.yaml
-GENERATED := api/v1alpha1/zz_generated.deepcopy.go $(CRD) config/rbac/role.yaml config/zalando/role.yaml config/k6operator/role.yaml charts/replab/files docs/api.md \
+CRDS      := config/crd/replab.dev_replicationexperiments.yaml config/crd/replab.dev_replicationsuites.yaml
+GENERATED := api/v1alpha1/zz_generated.deepcopy.go $(CRDS) config/rbac/role.yaml config/zalando/role.yaml config/k6operator/role.yaml charts/replab/files docs/api.md \
   config/kind/operator.json config/lab/operator.json
 
 # The runners and topologies whose rights everybody's operator has.
@@ -86,8 +86,9 @@ clean: ## Remove bin and dist; the lab's caches go with lab-purge
 generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Regenerate deepcopy functions, CRD, RBAC, the chart's copies and docs/api.md
 	@$(CONTROLLER_GEN) object paths=./api/...
 	@$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
-	@go run ./hack/crd $(CRD)
-	@cp $(CRD) charts/replab/files/crd.yaml
+	@for crd in $(CRDS); do go run ./hack/crd $$crd || exit 1; done
+	@cp config/crd/replab.dev_replicationexperiments.yaml charts/replab/files/crd.yaml
+	@cp config/crd/replab.dev_replicationsuites.yaml charts/replab/files/crd-suites.yaml
 	@$(CRD_REF_DOCS) --log-level=ERROR --renderer=markdown --max-depth=20 --source-path=api/v1alpha1 --config=hack/docs/config.yaml \
 	  --templates-dir=hack/docs/templates --output-path=docs/api.md
 	@$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... $(patsubst %/,paths=./%,$(RUNNERS)) paths=./internal/proxy/... $(patsubst %/,paths=./%,$(TOPOLOGIES)) output:rbac:dir=config/rbac

@@ -27,6 +27,7 @@ import (
 	"replab.dev/controllers/experiment"
 	"replab.dev/controllers/experiment/leftovers"
 	"replab.dev/controllers/metrics"
+	"replab.dev/controllers/suite"
 	"replab.dev/internal/cluster"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
@@ -107,7 +108,7 @@ type known struct {
 	client.StatusClient
 }
 
-// setup adds the reconciler to a manager. The experiments alone are cached and watched: everything else is read when it is
+// setup adds the reconcilers to a manager. Experiments and suites alone are cached and watched: everything else is read when it is
 // needed, which keeps the operator small and its decisions fresh.
 func setup(mgr ctrl.Manager, experiments *cached.Experiments, cfg wire.OperatorConfig, b Build) error {
 	direct, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
@@ -132,11 +133,20 @@ func setup(mgr ctrl.Manager, experiments *cached.Experiments, cfg wire.OperatorC
 	if err := metrics.Register(experiments, mgr.Elected()); err != nil {
 		return err
 	}
-	return ctrl.NewControllerManagedBy(mgr).
+	if err := ctrl.NewControllerManagedBy(mgr).
 		For(cached.Kind(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(leftovers.Source(direct, cfg.WatchNamespaces)).
 		WithOptions(options(cfg)).
-		Complete(r)
+		Complete(r); err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.ReplicationSuite{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Owns(cached.Kind()).
+		WithOptions(options(cfg)).
+		Complete(&suite.Reconciler{
+			Client: mgr.GetClient(), Experiments: experiments, Cluster: r.Cluster, Writer: direct, Servers: experiment.Rules(b.Servers), Events: r.Events, Now: r.Now,
+		})
 }
 
 // options of the controller.

@@ -3,9 +3,12 @@ package controllers
 // What the operator may do. Each line is used by the reconciler or by package cluster; config/rbac/role.yaml is made of them.
 // A runner of the load, a proxy or a topology that needs more says so in a folder of its own.
 //
-// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/status,verbs=patch
 // +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/finalizers,verbs=update
+// +kubebuilder:rbac:groups=replab.dev,resources=replicationsuites,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups=replab.dev,resources=replicationsuites/status,verbs=patch
+// +kubebuilder:rbac:groups=replab.dev,resources=replicationsuites/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=services;configmaps;serviceaccounts,verbs=get;create;patch;deletecollection
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;deletecollection
 // +kubebuilder:rbac:groups="",resources=events,verbs=list

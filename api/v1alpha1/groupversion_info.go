@@ -1,4 +1,4 @@
-// Package v1alpha1 is the API of replab: the ReplicationExperiment.
+// Package v1alpha1 is the API of replab: ReplicationExperiment and ReplicationSuite.
 // +kubebuilder:object:generate=true
 // +groupName=replab.dev
 package v1alpha1
@@ -15,7 +15,7 @@ var GroupVersion = schema.GroupVersion{Group: "replab.dev", Version: "v1alpha1"}
 
 // AddToScheme adds the API's types to a scheme.
 func AddToScheme(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &ReplicationExperiment{}, &ReplicationExperimentList{})
+	s.AddKnownTypes(GroupVersion, &ReplicationExperiment{}, &ReplicationExperimentList{}, &ReplicationSuite{}, &ReplicationSuiteList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

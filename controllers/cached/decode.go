@@ -56,12 +56,16 @@ func decoded(object any) (any, error) {
 	return x, nil
 }
 
-// metadata is what is read of it. Labels and annotations are not, and may have megabytes.
+// metadata is what is read of it. Labels and annotations are not, and may have megabytes. Of the owners it is the suite of a trial.
 func metadata(u *unstructured.Unstructured) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
+	m := metav1.ObjectMeta{
 		Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(), Generation: u.GetGeneration(),
 		CreationTimestamp: u.GetCreationTimestamp(), DeletionTimestamp: u.GetDeletionTimestamp(),
 	}
+	if owner := metav1.GetControllerOf(u); owner != nil {
+		m.OwnerReferences = []metav1.OwnerReference{*owner}
+	}
+	return m
 }
 
 func undecodable(u *unstructured.Unstructured, why error) *Undecodable {

@@ -17,14 +17,14 @@ import (
 
 // wrongSpec lists everything that the rules refuse in an experiment, a line each.
 func wrongSpec(x *v1alpha1.ReplicationExperiment, servers engine.Lookup[engine.Server]) Outcome {
-	if errs := validation.Experiment(x, rulesOf(servers)); len(errs) > 0 {
+	if errs := validation.Experiment(x, Rules(servers)); len(errs) > 0 {
 		return Terminal(v1alpha1.ReasonSpecRefused, "%s", validation.Message(errs))
 	}
 	return Done()
 }
 
-// rulesOf are what the engines make of parameters.
-func rulesOf(servers engine.Lookup[engine.Server]) validation.Servers {
+// Rules are what the engines make of parameters.
+func Rules(servers engine.Lookup[engine.Server]) validation.Servers {
 	rules := validation.Servers{}
 	for name, server := range servers {
 		rules[v1alpha1.Engine(name)] = server

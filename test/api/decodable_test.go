@@ -26,9 +26,19 @@ var awkward = []string{
 // TestStoredSpecsDecode checks every field of the spec: Go decodes each value that the schema takes. Kubernetes before 1.36 ignores the
 // format of integers, so the schema must not rely on it.
 func TestStoredSpecsDecode(t *testing.T) {
-	schema := readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+	decodes(t, readCRD(t), reflect.TypeFor[v1alpha1.ReplicationExperimentSpec](), 300)
+}
+
+// TestStoredSuitesDecode: one that does not would stop the watch of all.
+func TestStoredSuitesDecode(t *testing.T) {
+	decodes(t, readSuiteCRD(t), reflect.TypeFor[v1alpha1.ReplicationSuiteSpec](), 30)
+}
+
+func decodes(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, spec reflect.Type, fewest int) {
+	t.Helper()
+	schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
 	leaves := 0
-	eachField("spec", reflect.TypeFor[v1alpha1.ReplicationExperimentSpec](), &schema, func(path string, field reflect.Type, s *apiextensionsv1.JSONSchemaProps) {
+	eachField("spec", spec, &schema, func(path string, field reflect.Type, s *apiextensionsv1.JSONSchemaProps) {
 		leaves++
 		takes := validator(t, s)
 		for _, text := range awkward {
@@ -58,7 +68,7 @@ func TestStoredSpecsDecode(t *testing.T) {
 			}
 		}
 	})
-	if leaves < 300 {
+	if leaves < fewest {
 		t.Errorf("only %d fields were found", leaves)
 	}
 }

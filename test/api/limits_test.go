@@ -12,27 +12,31 @@ import (
 
 // TestEveryListIsBoundedAndMerges: apply must know how to join lists, and the cost of rules must have a bound.
 func TestEveryListIsBoundedAndMerges(t *testing.T) {
-	crd.Walk("", readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema, func(path string, field *apiextensionsv1.JSONSchemaProps) {
-		if field.Type != "array" || inForeign(path) {
-			return
-		}
-		if field.MaxItems == nil {
-			t.Errorf("%s has no maxItems", path)
-		}
-		if field.XListType == nil {
-			t.Errorf("%s has no list type", path)
-		}
-	})
+	for _, definition := range []*apiextensionsv1.CustomResourceDefinition{readCRD(t), readSuiteCRD(t)} {
+		crd.Walk("", definition.Spec.Versions[0].Schema.OpenAPIV3Schema, func(path string, field *apiextensionsv1.JSONSchemaProps) {
+			if field.Type != "array" || inForeign(path) {
+				return
+			}
+			if field.MaxItems == nil {
+				t.Errorf("%s has no maxItems", path)
+			}
+			if field.XListType == nil {
+				t.Errorf("%s has no list type", path)
+			}
+		})
+	}
 }
 
 // TestEveryStringOfTheSpecIsBounded, by its length, its values or its pattern; values of maps are so by rules or by what they become.
 func TestEveryStringOfTheSpecIsBounded(t *testing.T) {
-	spec := readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
-	crd.Walk("spec", &spec, func(path string, field *apiextensionsv1.JSONSchemaProps) {
-		if field.Type == "string" && field.MaxLength == nil && len(field.Enum) == 0 && !strings.HasSuffix(path, "{}") && !inForeign(path) {
-			t.Errorf("%s has no maxLength", path)
-		}
-	})
+	for _, definition := range []*apiextensionsv1.CustomResourceDefinition{readCRD(t), readSuiteCRD(t)} {
+		spec := definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+		crd.Walk("spec", &spec, func(path string, field *apiextensionsv1.JSONSchemaProps) {
+			if field.Type == "string" && field.MaxLength == nil && len(field.Enum) == 0 && !strings.HasSuffix(path, "{}") && !inForeign(path) {
+				t.Errorf("%s has no maxLength", path)
+			}
+		})
+	}
 }
 
 // TestEveryWordOfTheStatusIsOneOfSome: what programs may ask for by value has its values in the schema.

@@ -44,7 +44,17 @@ func dryRun(t *testing.T, object client.Object) error {
 // readCRD is the CRD as it is installed.
 func readCRD(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	text, err := os.ReadFile(kubetest.CRDFile())
+	return readDefinition(t, kubetest.CRDFile())
+}
+
+func readSuiteCRD(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	return readDefinition(t, kubetest.SuiteCRDFile())
+}
+
+func readDefinition(t *testing.T, file string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

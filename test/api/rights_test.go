@@ -38,6 +38,9 @@ import (
 var elsewhere = map[string]string{
 	"replab.dev/replicationexperiments/finalizers update": "owner references that block the deletion, where that is enforced",
 	"replab.dev/replicationexperiments watch":             "the cache",
+	"replab.dev/replicationsuites/finalizers update":      "as of experiments",
+	"replab.dev/replicationsuites list":                   "the cache",
+	"replab.dev/replicationsuites watch":                  "the cache",
 	"events.k8s.io/events patch":                          "an event that comes again",
 	"events.k8s.io/events create":                         "the recorder of events",
 	"/nodes list":                                         "whether experiments may run side by side",
@@ -111,6 +114,7 @@ func TestTheOperatorHasTheRightsThatItUses(t *testing.T) {
 	for _, name := range []string{"semisync", "patroni-quorum"} {
 		aRun(t, admin, c, name, granted)
 	}
+	useSuites(t, api)
 	text, err := os.ReadFile(filepath.Join(kubetest.Root(), "config", "rbac", "role.yaml"))
 	must(t, err)
 	role := &rbacv1.ClusterRole{}

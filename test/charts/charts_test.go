@@ -20,14 +20,18 @@ import (
 	"replab.dev/test/kubetest"
 )
 
-const crd = "CustomResourceDefinition replicationexperiments.replab.dev"
+const (
+	crd      = "CustomResourceDefinition replicationexperiments.replab.dev"
+	suiteCRD = "CustomResourceDefinition replicationsuites.replab.dev"
+)
 
 func TestChartAndKustomizeMakeTheSameObjects(t *testing.T) {
 	t.Parallel()
 	chart, bases := render(t), kustomize(t, "default")
 	delete(bases, "Namespace replab-system") // of a release, Helm makes it
 	for _, all := range []objects{chart, bases} {
-		delete(all, crd) // TestCRDIsTheGeneratedOne
+		delete(all, crd) // TestCRDsAreTheGeneratedOnes
+		delete(all, suiteCRD)
 	}
 	if diff := cmp.Diff(substance(t, bases), substance(t, chart)); diff != "" {
 		t.Error("objects (-config/default +charts/replab):\n" + diff)
@@ -168,29 +172,32 @@ func TestWhatLaterValuesLackIsAsByDefault(t *testing.T) {
 	}
 }
 
-func TestCRDIsTheGeneratedOne(t *testing.T) {
+func TestCRDsAreTheGeneratedOnes(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(kubetest.CRDFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	copied, err := os.ReadFile(filepath.Join(kubetest.Root(), "charts", "replab", "files", "crd.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(text, copied) {
-		t.Fatal("charts/replab/files/crd.yaml is not config/crd's: run `make generate`")
-	}
-	var want map[string]any
-	if err := yaml.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
-	rendered := render(t)[crd]
-	if diff := cmp.Diff(want["spec"], rendered.Object["spec"]); diff != "" {
-		t.Error("spec (-config/crd +chart):\n" + diff)
-	}
-	if rendered.GetAnnotations()["helm.sh/resource-policy"] != "keep" {
-		t.Error("helm uninstall would delete the CRD, and with it every experiment and its results")
+	all := render(t)
+	for name, files := range map[string][2]string{crd: {kubetest.CRDFile(), "crd.yaml"}, suiteCRD: {kubetest.SuiteCRDFile(), "crd-suites.yaml"}} {
+		text, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied, err := os.ReadFile(filepath.Join(kubetest.Root(), "charts", "replab", "files", files[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(text, copied) {
+			t.Fatalf("charts/replab/files/%s is not config/crd's: run `make generate`", files[1])
+		}
+		var want map[string]any
+		if err := yaml.Unmarshal(text, &want); err != nil {
+			t.Fatal(err)
+		}
+		rendered := all[name]
+		if diff := cmp.Diff(want["spec"], rendered.Object["spec"]); diff != "" {
+			t.Error("spec (-config/crd +chart):\n" + diff)
+		}
+		if rendered.GetAnnotations()["helm.sh/resource-policy"] != "keep" {
+			t.Errorf("helm uninstall would delete the %s, and with it all its objects and their results", name)
+		}
 	}
 }
 

@@ -86,6 +86,9 @@ func chartOfGroup(t *testing.T, change func(spec map[string]any)) (folder string
 	t.Helper()
 	folder = filepath.Join(t.TempDir(), "replab")
 	copied(t, filepath.Join(kubetest.Root(), "charts", "replab"), folder)
+	if err := os.Remove(filepath.Join(folder, "files", "crd-suites.yaml")); err != nil { // the server has it already
+		t.Fatal(err)
+	}
 	file := filepath.Join(folder, "files", "crd.yaml")
 	crd := object(t, string(read(t, folder, "files/crd.yaml")))
 	crd.SetName("replicationexperiments." + upgradedGroup)

@@ -22,7 +22,7 @@ spec:
 
 // YAML is what the blocks of YAML of a page say.
 type YAML struct {
-	// Objects for kubectl. A block that has a spec and no kind is a change of the last experiment before it: what comes of that.
+	// Objects for kubectl. A block that has a spec and no kind is a change of the last experiment or suite before it: what comes of that.
 	Objects []*unstructured.Unstructured
 	// Values of the operator's chart: blocks with neither.
 	Values []map[string]any
@@ -45,7 +45,7 @@ func (p Page) YAML() (YAML, error) {
 				return YAML{}, fmt.Errorf("%s: %w in\n%s", p.Path, err, part)
 			}
 			switch kind, change := object["kind"], object["spec"]; {
-			case kind == "ReplicationExperiment":
+			case kind == "ReplicationExperiment", kind == "ReplicationSuite":
 				last = object
 				found.Objects = append(found.Objects, &unstructured.Unstructured{Object: clone(object)})
 			case kind != nil:

@@ -33,7 +33,7 @@ var (
 	server client.Client
 )
 
-// Main starts an API server that has the CRD, runs the tests and stops it. A package calls it from its TestMain:
+// Main starts an API server that has the CRDs, runs the tests and stops it. A package calls it from its TestMain:
 // os.Exit(kubetest.Main(m)). Without the binaries, and with -short, the tests that ask for a client are skipped. Without
 // the binaries all fail when REPLAB_REQUIRE_ENVTEST is set, as `make test` does.
 func Main(m *testing.M) int {
@@ -51,7 +51,7 @@ func Main(m *testing.M) int {
 	}
 	env := &envtest.Environment{
 		BinaryAssetsDirectory: assets,
-		CRDDirectoryPaths:     []string{CRDFile()},
+		CRDDirectoryPaths:     []string{CRDFile(), SuiteCRDFile()},
 		ErrorIfCRDPathMissing: true,
 		// On a busy machine they take longer than envtest waits by itself.
 		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience, CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: patience},
@@ -102,9 +102,14 @@ func Client(t testing.TB) client.Client {
 	return server
 }
 
-// CRDFile is the generated CRD.
+// CRDFile is the generated CRD of experiments.
 func CRDFile() string {
 	return filepath.Join(Root(), "config", "crd", "replab.dev_replicationexperiments.yaml")
+}
+
+// SuiteCRDFile is the generated CRD of suites.
+func SuiteCRDFile() string {
+	return filepath.Join(Root(), "config", "crd", "replab.dev_replicationsuites.yaml")
 }
 
 // Kubeconfig is a file with which commands reach the API server as an administrator.

@@ -1,0 +1,178 @@
+package validation
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"replab.dev/api/v1alpha1"
+)
+
+const (
+	// specMost is how many bytes of a spec, or of a patch, the operator reads: as of an experiment.
+	specMost = 64 << 10
+	// nameMost is how long the name of an experiment may be.
+	nameMost = 40
+	// runsMost is how many runs the status of a suite holds.
+	runsMost = 1024
+	// faultsMost of an experiment.
+	faultsMost = 16
+)
+
+// ofSuite are the fields of an experiment's spec that its suite sets.
+var ofSuite = []string{"keep", "suspend", "abort", "ttlSecondsAfterFinished"}
+
+// suiteRules in the order in which their errors are listed.
+var suiteRules = []func(*suite){templates, trials, drawnFaults, comparisons, expectations, references}
+
+// suite under validation.
+type suite struct {
+	*v1alpha1.ReplicationSuite
+	metrics Metrics
+	errs    field.ErrorList
+}
+
+// Metrics tells of a metric whether a trial has exactly one figure of it, and whether stages have one too.
+type Metrics func(name string) (whole, inStages bool)
+
+// Suite lists everything that is wrong with a suite's spec beside the specs of its trials: those are checked as experiments.
+func Suite(x *v1alpha1.ReplicationSuite, metrics Metrics) field.ErrorList {
+	s := &suite{ReplicationSuite: x, metrics: metrics}
+	for _, rule := range suiteRules {
+		rule(s)
+	}
+	return s.errs
+}
+
+// refuse a field where wrong, with a message.
+func (s *suite) refuse(wrong bool, path *field.Path, message string) {
+	if wrong {
+		s.errs = append(s.errs, &field.Error{Type: field.ErrorTypeInvalid, Field: path.String(), BadValue: field.OmitValueType{}, Detail: message})
+	}
+}
+
+func templates(s *suite) {
+	s.object(at("template.spec"), s.Spec.Template.Spec)
+	for i, v := range s.Spec.Variants {
+		if v.Patch != nil {
+			s.object(at("variants", i, "patch"), *v.Patch)
+		}
+	}
+}
+
+func (s *suite) object(path *field.Path, raw runtime.RawExtension) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw.Raw, &fields); err != nil || fields == nil {
+		s.refuse(true, path, "this is no object. Write the fields of an experiment's spec.")
+		return
+	}
+	s.refuse(len(raw.Raw) > specMost, path, fmt.Sprintf("it has %d bytes, and the operator reads %d. Shorten it.", len(raw.Raw), specMost))
+	for _, name := range ofSuite {
+		_, set := fields[name]
+		s.refuse(set, path.Child(name), "the suite sets this field of its trials. Remove it.")
+	}
+	_, set := fields["faults"]
+	s.refuse(set && s.Spec.DrawFaults != nil, path.Child("faults"), "spec.drawFaults draws the faults. Remove one of them.")
+}
+
+func trials(s *suite) {
+	runs := int(s.Spec.Trials)*len(s.Spec.Variants) + int(s.Spec.Retries)
+	s.refuse(runs > runsMost, at("trials"), fmt.Sprintf("the suite would have up to %d runs, and the limit is %d. Use fewer trials or variants.", runs, runsMost))
+	for i, v := range s.Spec.Variants {
+		longest := fmt.Sprintf("%s-%s-%d", s.Name, v.Name, s.Spec.Trials)
+		if s.Spec.Retries > 0 {
+			longest += fmt.Sprintf("-r%d", s.Spec.Retries+1)
+		}
+		s.refuse(len(longest) > nameMost, at("variants", i, "name"),
+			fmt.Sprintf("a trial would be named %s, of %d characters, and the limit is %d. Shorten this name or the suite's.", longest, len(longest), nameMost))
+	}
+}
+
+func drawnFaults(s *suite) {
+	d := s.Spec.DrawFaults
+	if d == nil {
+		return
+	}
+	s.refuse(d.MinSeconds > d.MaxSeconds, at("drawFaults.minSeconds"), "minSeconds is above maxSeconds. Exchange them.")
+	each := 1
+	if d.DuringPartitionSeconds != nil {
+		each = 2
+		s.refuse(slices.Contains(d.Actions, "Partition"), at("drawFaults.actions"), "duringPartitionSeconds draws partitions itself. Remove Partition from the actions.")
+	}
+	most := int(d.Count) * each * int(slices.Max(append([]int32{1}, d.Nodes...)))
+	s.refuse(most > faultsMost, at("drawFaults.count"), fmt.Sprintf("a trial would have up to %d faults, and the limit is %d. Use a lower count.", most, faultsMost))
+	everyone := len(d.PartitionFrom) == 1 && d.PartitionFrom[0] == "Everyone"
+	s.refuse(!everyone && len(d.PartitionFrom) > 0 && !slices.Contains(d.Actions, "Partition"), at("drawFaults.partitionFrom"), "no Partition is drawn. Add it to the actions, or remove partitionFrom.")
+}
+
+// known refuses a variant that the suite does not have.
+func (s *suite) known(name string, path *field.Path) {
+	s.refuse(!slices.ContainsFunc(s.Spec.Variants, func(v v1alpha1.SuiteVariant) bool { return v.Name == name }), path,
+		fmt.Sprintf("there is no variant %q. Use a name of spec.variants.", name))
+}
+
+// measurable refuses a metric of which a trial has not exactly one figure, or stages have none.
+func (s *suite) measurable(m v1alpha1.SuiteMetric, stage string, path *field.Path) {
+	whole, inStages := s.metrics(string(m))
+	s.refuse(!whole, path.Child("metric"), fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
+	s.refuse(whole && stage != "" && !inStages, path.Child("stage"), fmt.Sprintf("stages have no %s. Remove the stage.", m))
+}
+
+func comparisons(s *suite) {
+	for i, c := range s.Spec.Comparisons {
+		path := at("comparisons", i)
+		s.known(c.Of, path.Child("of"))
+		s.known(c.To, path.Child("to"))
+		s.refuse(c.Of == c.To, path.Child("to"), "a variant is compared with itself. Use another variant with the same patch.")
+		for j, m := range c.Metrics {
+			whole, _ := s.metrics(string(m))
+			s.refuse(!whole, path.Child("metrics").Index(j), fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
+		}
+	}
+}
+
+func expectations(s *suite) {
+	for i, e := range s.Spec.Expectations {
+		path := at("expectations", i)
+		s.measurable(e.Metric, e.Stage, path)
+		switch {
+		case (e.Variant == "") == (e.Comparison == ""):
+			s.refuse(true, path, "an expectation is of a variant or of a comparison. Set one of the two.")
+		case e.Variant != "":
+			s.ofTrials(path, e)
+		default:
+			s.ofRatio(path, e)
+		}
+	}
+}
+
+func (s *suite) ofTrials(path *field.Path, e v1alpha1.Expectation) {
+	s.known(e.Variant, path.Child("variant"))
+	s.refuse(e.Max == nil && e.Min == nil, path, "the expectation has no limit. Set max, min or both.")
+	s.refuse(e.Max != nil && e.Min != nil && *e.Min > *e.Max, path.Child("min"), "min is above max, so no value meets it. Exchange them, or remove one.")
+	s.refuse(e.MaxPercent != nil || e.MinPercent != nil, path, "maxPercent and minPercent limit a comparison. Use max and min.")
+	s.refuse(e.InAtLeastTrials != nil && *e.InAtLeastTrials > s.Spec.Trials, path.Child("inAtLeastTrials"), fmt.Sprintf("each variant has %d trials. Use at most that.", s.Spec.Trials))
+}
+
+func (s *suite) ofRatio(path *field.Path, e v1alpha1.Expectation) {
+	stated := slices.ContainsFunc(s.Spec.Comparisons, func(c v1alpha1.SuiteComparison) bool {
+		return c.Of+"/"+c.To == e.Comparison && slices.Contains(c.Metrics, e.Metric)
+	})
+	s.refuse(!stated, path.Child("comparison"), fmt.Sprintf("spec.comparisons has no %q with %s. Write it as of/to, and add the metric there.", e.Comparison, e.Metric))
+	s.refuse(e.MaxPercent == nil && e.MinPercent == nil, path, "the expectation has no limit. Set maxPercent, minPercent or both.")
+	s.refuse(e.MaxPercent != nil && e.MinPercent != nil && *e.MinPercent > *e.MaxPercent, path.Child("minPercent"), "minPercent is above maxPercent. Exchange them, or remove one.")
+	s.refuse(e.Max != nil || e.Min != nil || e.InAtLeastTrials != nil, path, "max, min and inAtLeastTrials are of a variant. Use maxPercent and minPercent.")
+	const fewest = 6 // see internal/compare
+	s.refuse(s.Spec.Trials < fewest, path, fmt.Sprintf("an interval needs %d rounds. Set trials to %d or more.", fewest, fewest))
+}
+
+func references(s *suite) {
+	for i, r := range s.Spec.Reference {
+		path := at("reference", i)
+		s.known(r.Variant, path.Child("variant"))
+		s.measurable(r.Metric, r.Stage, path)
+	}
+}

@@ -1,0 +1,111 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/experiment/step"
+	"replab.dev/internal/suite"
+)
+
+const (
+	// cacheLag is when to look again at a cache that lags.
+	cacheLag = 200 * time.Millisecond
+	// tidyEvery is the time between two looks at a trial whose databases are being removed.
+	tidyEvery = time.Second
+)
+
+// proceed is between two trials: it lets databases go, sums up, and writes the next run down or concludes.
+func (r *Reconciler) proceed(ctx context.Context, s *v1alpha1.ReplicationSuite) (step.Outcome, error) {
+	hash, err := suite.Hash(&s.Spec)
+	if err != nil {
+		return step.Outcome{}, err
+	}
+	if changed := hash != s.Status.SpecHash; changed && s.Spec.Abort {
+		return aborted(s), nil
+	} else if changed {
+		return step.Wait(time.Hour, v1alpha1.ReasonSpecChanged, "The spec was changed after the start. Restore it, or set spec.abort and create another suite."), nil
+	}
+	ended, fresh, err := r.ended(ctx, s)
+	if err != nil || !fresh {
+		return step.Wait(cacheLag, v1alpha1.ReasonRunning, "The results of the last trial are being read."), err
+	}
+	if tidy, err := r.thin(ctx, s, ended); err != nil || !tidy {
+		return step.Wait(tidyEvery, v1alpha1.ReasonTidying, "The databases of the last trial are being removed."), err
+	}
+	suite.Summarize(s, ended)
+	next := suite.Next(s)
+	switch {
+	case suite.Invalid(&s.Status) == nil && s.Spec.Abort && next != nil:
+		return aborted(s), nil
+	case suite.Invalid(&s.Status) != nil, next == nil:
+		suite.Conclude(s)
+		return step.Done(), nil
+	case s.Spec.Suspend:
+		return suspended(), nil
+	}
+	s.Status.Runs = append(s.Status.Runs, *next)
+	return running("Trial %s is next.", next.Name), nil
+}
+
+func aborted(s *v1alpha1.ReplicationSuite) step.Outcome {
+	return step.Terminal(v1alpha1.ReasonAborted, "spec.abort ended the suite after %d of %d trials.", s.Status.Trials.Done, s.Status.Trials.Total)
+}
+
+// ended are the experiments of the runs that ended, by their names. It is not fresh while the cache lags behind the status.
+func (r *Reconciler) ended(ctx context.Context, s *v1alpha1.ReplicationSuite) (found map[string]*v1alpha1.ReplicationExperiment, fresh bool, err error) {
+	var list v1alpha1.ReplicationExperimentList
+	if err := r.Experiments.List(ctx, &list); err != nil {
+		return nil, false, err
+	}
+	of := map[types.UID]*v1alpha1.ReplicationExperiment{}
+	for i := range list.Items {
+		if x := &list.Items[i]; metav1.IsControlledBy(x, s) {
+			of[x.UID] = x
+		}
+	}
+	found = map[string]*v1alpha1.ReplicationExperiment{}
+	for _, run := range s.Status.Runs {
+		x := of[run.UID]
+		switch {
+		case run.UID == "" || run.Verdict == "":
+		case x != nil && meta.IsStatusConditionTrue(x.Status.Conditions, v1alpha1.ConditionComplete):
+			found[run.Name] = x
+		case x != nil && run.StartTime != nil:
+			return nil, false, nil // the status has it as complete
+		case x == nil:
+			there := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: run.Name}}
+			if exists, err := r.Cluster.Get(ctx, there); err != nil {
+				return nil, false, fmt.Errorf("read experiment %s: %w", run.Name, err)
+			} else if exists && there.UID == run.UID {
+				return nil, false, nil
+			}
+		}
+	}
+	return found, true, nil
+}
+
+// thin lets the databases of trials go that need not stay. It is tidy once they are gone: they would disturb the next trial.
+func (r *Reconciler) thin(ctx context.Context, s *v1alpha1.ReplicationSuite, ended map[string]*v1alpha1.ReplicationExperiment) (tidy bool, err error) {
+	kept := suite.Kept(s, ended)
+	tidy = true
+	for name, x := range ended {
+		switch {
+		case kept[name] || !x.DeletionTimestamp.IsZero():
+		case x.Spec.Keep != v1alpha1.KeepNever:
+			if err := r.patch(ctx, x, `"keep":"Never"`); err != nil {
+				return false, err
+			}
+			tidy = false
+		case x.Generation != x.Status.ObservedGeneration:
+			tidy = false
+		}
+	}
+	return tidy, nil
+}

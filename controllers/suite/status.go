@@ -1,0 +1,86 @@
+package suite
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/experiment/step"
+)
+
+// Lengths of what people read.
+const (
+	mostOfCondition = 16000
+	mostOfReason    = 4000
+	mostOfEvent     = 1000
+	mostReasons     = 256
+)
+
+func truncate(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " …"
+}
+
+func over(s *v1alpha1.ReplicationSuite) bool {
+	return meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionComplete)
+}
+
+func (r *Reconciler) set(s *v1alpha1.ReplicationSuite, condition string, status metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{
+		Type: condition, Status: status, Reason: reason, Message: truncate(message, mostOfCondition), ObservedGeneration: s.Generation,
+		LastTransitionTime: metav1.NewTime(r.Now()),
+	})
+}
+
+// mark writes what a step came to into the conditions. A verdict ends the suite.
+func (r *Reconciler) mark(s *v1alpha1.ReplicationSuite, out step.Outcome) {
+	status := &s.Status
+	if out.Terminal {
+		status.Verdict, status.EstimatedCompletionTime, status.Reasons = v1alpha1.VerdictInconclusive, nil, nil
+		for _, line := range strings.Split(out.Message, "\n") {
+			status.Reasons = append(status.Reasons, out.Reason+": "+truncate(line, mostOfReason))
+		}
+	}
+	if status.StartTime != nil {
+		r.set(s, v1alpha1.ConditionAccepted, metav1.ConditionTrue, v1alpha1.ConditionAccepted, "")
+	} else {
+		r.set(s, v1alpha1.ConditionAccepted, metav1.ConditionFalse, out.Reason, out.Message)
+	}
+	if status.Verdict == "" {
+		r.set(s, v1alpha1.ConditionComplete, metav1.ConditionFalse, out.Reason, out.Message)
+	} else {
+		r.complete(s)
+	}
+	if status.Columns == nil {
+		status.Columns = map[string]string{}
+	}
+	status.Columns["conclusion"] = meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionComplete).Reason
+	status.Reasons, status.Notes = atMost(status.Reasons), atMost(status.Notes)
+}
+
+// complete is the end: Complete with the verdict as its reason, and Passed beside it.
+func (r *Reconciler) complete(s *v1alpha1.ReplicationSuite) {
+	passed := metav1.ConditionUnknown
+	switch s.Status.Verdict {
+	case v1alpha1.VerdictPassed:
+		passed = metav1.ConditionTrue
+	case v1alpha1.VerdictFailed:
+		passed = metav1.ConditionFalse
+	}
+	r.set(s, v1alpha1.ConditionPassed, passed, string(s.Status.Verdict), s.Status.Reasons[0])
+	r.set(s, v1alpha1.ConditionComplete, metav1.ConditionTrue, string(s.Status.Verdict), s.Status.Reasons[0])
+	now := metav1.NewTime(r.Now())
+	s.Status.CompletionTime = &now
+}
+
+// atMost shortens reasons or notes to what the CRD takes, and says so.
+func atMost(all []string) []string {
+	if len(all) <= mostReasons {
+		return all
+	}
+	return append(all[:mostReasons-1:mostReasons-1], "There are more.")
+}

@@ -1,0 +1,114 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/experiment/step"
+	"replab.dev/internal/decode"
+	"replab.dev/internal/suite"
+)
+
+// followEvery is the time between two looks at a trial, beside those that its changes cause.
+const followEvery = 30 * time.Second
+
+// follow carries the run under way on. It is in the status already, so an operator that is killed here finds it again by its name.
+func (r *Reconciler) follow(ctx context.Context, s *v1alpha1.ReplicationSuite, run *v1alpha1.TrialRun) (step.Outcome, error) {
+	x := &v1alpha1.ReplicationExperiment{}
+	x.Namespace, x.Name = s.Namespace, run.Name
+	found, err := r.Cluster.Get(ctx, x)
+	var undecodable *decode.Error
+	switch {
+	case errors.As(err, &undecodable):
+		return taken(run.Name), nil
+	case err != nil:
+		return step.Outcome{}, fmt.Errorf("read experiment %s: %w", run.Name, err)
+	case !found && run.UID != "":
+		return r.end(run, v1alpha1.VerdictInconclusive, "it was deleted before its end"), nil
+	case !found && s.Spec.Abort:
+		return r.end(run, v1alpha1.VerdictInconclusive, "spec.abort ended the suite before it began"), nil
+	case !found:
+		return r.create(ctx, s, run)
+	case !metav1.IsControlledBy(x, s):
+		return taken(run.Name), nil
+	case run.UID == "":
+		run.UID = x.UID
+		return running("Trial %s runs.", run.Name), nil
+	case meta.IsStatusConditionTrue(x.Status.Conditions, v1alpha1.ConditionComplete):
+		run.StartTime = x.Status.StartTime
+		out := r.end(run, x.Status.Verdict, first(x.Status.Reasons))
+		if x.Status.CompletionTime != nil {
+			run.CompletionTime = x.Status.CompletionTime
+		}
+		return out, nil
+	case s.Spec.Abort && !x.Spec.Abort:
+		if err := r.patch(ctx, x, `"abort":true`); err != nil {
+			return step.Outcome{}, err
+		}
+	}
+	return step.Wait(followEvery, v1alpha1.ReasonRunning, "Trial %s runs.", run.Name), nil
+}
+
+// end writes down what came of a run.
+func (r *Reconciler) end(run *v1alpha1.TrialRun, verdict v1alpha1.Verdict, reason string) step.Outcome {
+	now := metav1.NewTime(r.Now())
+	run.Verdict, run.CompletionTime = verdict, &now
+	if verdict != v1alpha1.VerdictPassed {
+		run.Reason = truncate(reason, mostOfRunReason)
+	}
+	return running("Trial %s ended: %s.", run.Name, verdict)
+}
+
+// mostOfRunReason keeps the status of a suite with a thousand runs small.
+const mostOfRunReason = 200
+
+func first(reasons []string) string {
+	if len(reasons) == 0 {
+		return ""
+	}
+	return reasons[0]
+}
+
+// create the experiment of a run.
+func (r *Reconciler) create(ctx context.Context, s *v1alpha1.ReplicationSuite, run *v1alpha1.TrialRun) (step.Outcome, error) {
+	object, err := suite.Experiment(s, *run)
+	if err != nil {
+		return step.Outcome{}, err
+	}
+	err = r.Writer.Create(ctx, object, client.FieldValidation(metav1.FieldValidationStrict))
+	switch {
+	case apierrors.IsAlreadyExists(err): // whose it is the next look says
+		return running("Trial %s runs.", run.Name), nil
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return step.Terminal(v1alpha1.ReasonObjectRefused, "the API server refuses trial %s: %v", run.Name, err), nil
+	case apierrors.IsForbidden(err):
+		return refusedNow(err), nil
+	case err != nil:
+		return step.Outcome{}, fmt.Errorf("create experiment %s: %w", run.Name, err)
+	}
+	run.UID = object.GetUID()
+	return running("Trial %s runs.", run.Name), nil
+}
+
+// patch a field of the spec of the experiment that has this UID.
+func (r *Reconciler) patch(ctx context.Context, x *v1alpha1.ReplicationExperiment, fields string) error {
+	text := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{%s}}`, x.UID, fields)
+	target := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: x.Namespace, Name: x.Name}}
+	err := r.Writer.Patch(ctx, target, client.RawPatch(types.MergePatchType, []byte(text)))
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // it is gone: the next look says so
+	}
+	if err != nil {
+		return fmt.Errorf("patch experiment %s: %w", x.Name, err)
+	}
+	return nil
+}

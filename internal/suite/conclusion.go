@@ -1,0 +1,109 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// Conclude gives a summarised suite whose trials have ended its verdict and the reasons.
+func Conclude(suite *v1alpha1.ReplicationSuite) {
+	s := &suite.Status
+	s.Verdict, s.Reasons = conclude(suite)
+	s.Columns["conclusion"] = string(s.Verdict)
+	s.EstimatedCompletionTime = nil
+}
+
+func conclude(suite *v1alpha1.ReplicationSuite) (v1alpha1.Verdict, []string) {
+	if run := Invalid(&suite.Status); run != nil {
+		return v1alpha1.VerdictInvalid, []string{fmt.Sprintf("Trial %s is Invalid, so the suite stopped: %s", run.Name, run.Reason)}
+	}
+	verdict, reasons := v1alpha1.VerdictPassed, []string(nil)
+	for _, e := range suite.Status.Expectations {
+		switch e.Met {
+		case metav1.ConditionFalse:
+			verdict = v1alpha1.VerdictFailed
+			reasons = append(reasons, fmt.Sprintf("Expectation not met: %s: %s.", e.Expectation, e.Found))
+		case metav1.ConditionUnknown:
+			if verdict == v1alpha1.VerdictPassed {
+				verdict = v1alpha1.VerdictInconclusive
+			}
+			reasons = append(reasons, fmt.Sprintf("Expectation unknown: %s: %s.", e.Expectation, e.Found))
+		}
+	}
+	for _, v := range suite.Status.Variants {
+		if v.Trials == 0 {
+			if verdict == v1alpha1.VerdictPassed {
+				verdict = v1alpha1.VerdictInconclusive
+			}
+			reasons = append(reasons, fmt.Sprintf("No trial of variant %s could be measured.", v.Name))
+		}
+	}
+	if n := suite.Status.Trials.Inconclusive; n > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d trials stayed Inconclusive, and no retries were left.", n))
+	}
+	switch n := len(suite.Status.Expectations); {
+	case len(reasons) > 0:
+	case n == 0:
+		reasons = []string{"All trials were measured. The suite has no expectations."}
+	default:
+		reasons = []string{fmt.Sprintf("All %d expectations are met.", n)}
+	}
+	return verdict, reasons
+}
+
+// Invalid is the run that stops the suite, nil where there is none.
+func Invalid(s *v1alpha1.ReplicationSuiteStatus) *v1alpha1.TrialRun {
+	if i := slices.IndexFunc(s.Runs, func(r v1alpha1.TrialRun) bool { return r.Verdict == v1alpha1.VerdictInvalid }); i >= 0 {
+		return &s.Runs[i]
+	}
+	return nil
+}
+
+// Interest is what the databases of a trial are still good for. More is better; at nothing they need not stay.
+const (
+	nothing = iota
+	inconclusive
+	failed
+	lossy // acknowledged writes are gone that were not meant to be
+	invalid
+)
+
+func interest(run v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) int {
+	if run.Verdict == v1alpha1.VerdictInvalid {
+		return invalid
+	}
+	lost := x.Status.Writes != nil && x.Status.Writes.Lost != nil && *x.Status.Writes.Lost > 0
+	asked := run.Verdict == v1alpha1.VerdictPassed && slices.ContainsFunc(x.Status.Goals, func(g v1alpha1.GoalStatus) bool { return g.Metric == lostWrites })
+	switch {
+	case lost && !asked:
+		return lossy
+	case run.Verdict == v1alpha1.VerdictFailed:
+		return failed
+	case run.Verdict == v1alpha1.VerdictInconclusive:
+		return inconclusive
+	}
+	return nothing
+}
+
+// Kept are the names of the runs whose databases stay: the most interesting, and of these the first.
+func Kept(suite *v1alpha1.ReplicationSuite, experiments map[string]*v1alpha1.ReplicationExperiment) map[string]bool {
+	of := map[string]int{}
+	var names []string
+	for _, run := range suite.Status.Runs {
+		if x := experiments[run.Name]; x != nil && run.Verdict != "" {
+			if of[run.Name] = interest(run, x); of[run.Name] > nothing {
+				names = append(names, run.Name)
+			}
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return of[b] - of[a] })
+	kept := map[string]bool{}
+	for _, name := range names[:min(len(names), int(suite.Spec.KeepTrials))] {
+		kept[name] = true
+	}
+	return kept
+}

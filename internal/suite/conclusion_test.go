@@ -1,0 +1,225 @@
+package suite_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/suite"
+)
+
+const pair = `
+  template: {spec: {topology: {type: Async, nodes: 2}, load: {stages: [{name: steady, durationSeconds: 20, users: 5}]}}}
+  variants: [{name: a}, {name: b}]
+  trials: 6
+  order: Sequential
+  retries: 0
+  comparisons: [{of: b, to: a, metrics: [requestsPerSecond]}]
+`
+
+// played is a suite whose first trials have ended.
+type played struct {
+	*v1alpha1.ReplicationSuite
+	experiments map[string]*v1alpha1.ReplicationExperiment
+}
+
+// play ends n trials, each of a minute.
+func play(t *testing.T, spec string, n int, end func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment)) played {
+	t.Helper()
+	p := played{parse(t, spec), map[string]*v1alpha1.ReplicationExperiment{}}
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for range n {
+		run := suite.Next(p.ReplicationSuite)
+		x := &v1alpha1.ReplicationExperiment{}
+		x.Spec.Load.Stages = []v1alpha1.Stage{{Name: "steady"}}
+		run.Verdict = v1alpha1.VerdictPassed
+		run.StartTime, run.CompletionTime = ptr.To(metav1.NewTime(now)), ptr.To(metav1.NewTime(now.Add(time.Minute)))
+		end(run, x)
+		now = now.Add(2 * time.Minute)
+		p.Status.Runs = append(p.Status.Runs, *run)
+		p.experiments[run.Name] = x
+	}
+	suite.Summarize(p.ReplicationSuite, p.experiments)
+	return p
+}
+
+// rate sets the requests a second, in thousandths.
+func rate(x *v1alpha1.ReplicationExperiment, milli int64) {
+	x.Status.Load = &v1alpha1.LoadStatus{}
+	x.Status.Load.RequestsPerSecondMilli = &milli
+}
+
+func figureOf(t *testing.T, v v1alpha1.VariantStatus, name string) v1alpha1.TrialsFigure {
+	t.Helper()
+	i := slices.IndexFunc(v.Figures, func(f v1alpha1.TrialsFigure) bool { return f.Name == v1alpha1.SuiteMetric(name) && f.Stage == "" })
+	if i < 0 {
+		t.Fatalf("variant %s has no %s: %+v", v.Name, name, v.Figures)
+	}
+	return v.Figures[i]
+}
+
+func TestFiguresKeepTheirBounds(t *testing.T) {
+	p := play(t, pair, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+		rate(x, 100_500+int64(run.Round)*1000)
+		x.Status.OutageMilliseconds = ptr.To(int64(run.Round) * 100)
+		if run.Round >= 4 && run.Variant == "b" {
+			x.Status.Bounds = []v1alpha1.BoundStatus{{Figure: "outageMilliseconds", AtLeast: x.Status.OutageMilliseconds, Because: "its end was not seen"}}
+		}
+	})
+	a, b := p.Status.Variants[0], p.Status.Variants[1]
+	if diff := cmp.Diff(v1alpha1.TrialsFigure{Name: "requestsPerSecond", Median: "104", Low: "101.5", High: "106.5", N: 6}, figureOf(t, a, "requestsPerSecond")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(v1alpha1.TrialsFigure{Name: "outageMilliseconds", Median: "350", Low: "100", High: "600", N: 6}, figureOf(t, a, "outageMilliseconds")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(v1alpha1.TrialsFigure{Name: "outageMilliseconds", MedianAtLeast: "350", Low: "100", N: 6}, figureOf(t, b, "outageMilliseconds")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestUnreliableTrialsDoNotEnterFigures(t *testing.T) {
+	p := play(t, pair, 6, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+		rate(x, 100_000)
+		if run.Round == 2 {
+			run.Verdict = v1alpha1.VerdictInconclusive
+			rate(x, 1)
+		}
+	})
+	if f := figureOf(t, p.Status.Variants[0], "requestsPerSecond"); f.N != 5 || f.Median != "100" || f.Low != "" || p.Status.Variants[0].Trials != 5 {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestComparisonsGoByRounds(t *testing.T) {
+	p := play(t, pair, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+		base := 100_000 * int64(run.Round) // a drift that hides the difference from anything but rounds
+		if run.Variant == "b" {
+			base = base * (90 + int64(run.Round%2)) / 100
+		}
+		rate(x, base)
+	})
+	c := p.Status.Comparisons[0]
+	if c.Conclusion != "Lower" || c.N != 6 || c.Low != "90" || c.High != "91" || c.P != "0.031" || !strings.HasPrefix(string(c.RatioPercent), "90.") {
+		t.Errorf("%+v", c)
+	}
+	if !slices.ContainsFunc(p.Status.Notes, func(n string) bool { return strings.Contains(n, "one after the other") }) {
+		t.Errorf("notes: %v", p.Status.Notes)
+	}
+}
+
+func TestUndecidedComparisonsNameTheRoundsNeeded(t *testing.T) {
+	p := play(t, pair, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+		rate(x, 100_000)
+		if run.Variant == "b" {
+			rate(x, []int64{80_000, 125_000, 90_000, 118_000, 95_000, 109_000}[run.Round-1])
+		}
+	})
+	c := p.Status.Comparisons[0]
+	if c.Conclusion != "Undecided" || c.RoundsNeeded <= 6 || !slices.ContainsFunc(p.Status.Notes, func(n string) bool { return strings.Contains(n, fmt.Sprintf("6 of about %d rounds", c.RoundsNeeded)) }) {
+		t.Errorf("%+v, notes %v", c, p.Status.Notes)
+	}
+}
+
+func TestVariantsThatDifferOtherwiseAreNoted(t *testing.T) {
+	p := play(t, strings.Replace(pair, "{name: b}", "{name: b, patch: {dataset: {users: 5}}}", 1), 0, nil)
+	if len(p.Status.Notes) == 0 || p.Status.Notes[0] != "b and a also differ in spec.dataset." {
+		t.Errorf("%v", p.Status.Notes)
+	}
+}
+
+func TestExpectations(t *testing.T) {
+	// lost writes of six trials; -1 was not measured, and of 100 + n it is known that there were n at least
+	for name, c := range map[string]struct {
+		expectation string
+		lost        []int64
+		met         metav1.ConditionStatus
+		verdict     v1alpha1.Verdict
+	}{
+		"none lost":                           {"max: 0", []int64{0, 0, 0, 0, 0, 0}, "True", "Passed"},
+		"one lost":                            {"max: 0", []int64{0, 0, 3, 0, 0, 0}, "False", "Failed"},
+		"one unknown":                         {"max: 0", []int64{0, 0, -1, 0, 0, 0}, "Unknown", "Inconclusive"},
+		"not all have run":                    {"max: 0", []int64{0, 0}, "Unknown", "Inconclusive"},
+		"one is lost before all have run":     {"max: 0", []int64{0, 1}, "False", "Failed"},
+		"a bound that is too much":            {"max: 2", []int64{0, 0, 103, 0, 0, 0}, "False", "Failed"},
+		"a bound that may be too much":        {"max: 2", []int64{0, 0, 101, 0, 0, 0}, "Unknown", "Inconclusive"},
+		"a control that may still hold":       {"min: 1, inAtLeastTrials: 4", []int64{0, 5}, "Unknown", "Inconclusive"},
+		"a control that holds":                {"min: 1, inAtLeastTrials: 4", []int64{5, 5, 0, 101, -1, 1}, "True", "Passed"},
+		"a control that cannot hold any more": {"min: 1, inAtLeastTrials: 4", []int64{0, 0, 0}, "False", "Failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := strings.Replace(pair, ", {name: b}", "", 1)
+			spec = spec[:strings.Index(spec, "  comparisons")] + "  expectations: [{variant: a, metric: lostWrites, " + c.expectation + "}]\n"
+			p := play(t, spec, len(c.lost), func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+				switch lost := c.lost[run.Round-1]; {
+				case lost >= 100:
+					x.Status.Writes = &v1alpha1.WritesStatus{Lost: ptr.To(lost - 100)}
+					x.Status.Bounds = []v1alpha1.BoundStatus{{Figure: "writes.lost", AtLeast: ptr.To(lost - 100), Because: "some were not read"}}
+				case lost >= 0:
+					x.Status.Writes = &v1alpha1.WritesStatus{Lost: &lost}
+				}
+			})
+			suite.Conclude(p.ReplicationSuite)
+			if got := p.Status.Expectations[0]; got.Met != c.met || p.Status.Verdict != c.verdict {
+				t.Errorf("%+v: %s %v", got, p.Status.Verdict, p.Status.Reasons)
+			}
+		})
+	}
+}
+
+func TestExpectedRatioIsTheWholeInterval(t *testing.T) {
+	for percent, met := range map[int]metav1.ConditionStatus{89: "True", 91: "Unknown", 93: "False"} {
+		spec := pair + fmt.Sprintf("  expectations: [{comparison: b/a, metric: requestsPerSecond, minPercent: %d}]\n", percent)
+		p := play(t, spec, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+			rate(x, 100_000)
+			if run.Variant == "b" {
+				rate(x, 90_000+400*int64(run.Round))
+			}
+		})
+		if got := p.Status.Expectations[0]; got.Met != met {
+			t.Errorf("at least %d%%: %+v, %+v", percent, got, p.Status.Comparisons[0])
+		}
+	}
+}
+
+func TestRemainingTrialsTakeAsLongAsThoseBefore(t *testing.T) {
+	p := play(t, pair, 7, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+		rate(x, 1000)
+		if run.Variant == "b" {
+			run.CompletionTime = ptr.To(metav1.NewTime(run.StartTime.Add(100 * time.Second)))
+		}
+	})
+	want := time.Date(2026, 1, 1, 12, 12, 0, 0, time.UTC).Add(6 * 100 * time.Second)
+	if got := p.Status.EstimatedCompletionTime; got == nil || !got.Equal(ptr.To(metav1.NewTime(want))) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if none := play(t, pair, 0, nil); none.Status.EstimatedCompletionTime != nil {
+		t.Errorf("before the first trial: %v", none.Status.EstimatedCompletionTime)
+	}
+}
+
+func TestTheMostInterestingTrialsAreKept(t *testing.T) {
+	p := play(t, pair+"  keepTrials: 2\n", 6, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+		switch run.Round {
+		case 1:
+			run.Verdict = v1alpha1.VerdictInconclusive
+		case 2:
+			run.Verdict = v1alpha1.VerdictFailed
+		case 4, 5:
+			x.Status.Writes = &v1alpha1.WritesStatus{Lost: ptr.To[int64](1)}
+		}
+		if run.Round == 4 { // a control that asks for losses
+			x.Status.Goals = []v1alpha1.GoalStatus{{Metric: "lostWrites", Met: metav1.ConditionTrue}}
+		}
+	})
+	if diff := cmp.Diff(map[string]bool{"s-a-5": true, "s-a-2": true}, suite.Kept(p.ReplicationSuite, p.experiments)); diff != "" {
+		t.Error(diff)
+	}
+}

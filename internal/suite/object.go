@@ -1,0 +1,94 @@
+package suite
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+)
+
+// Spec of a variant's experiment as a person would write it: the template with the variant's patch.
+func Spec(spec *v1alpha1.ReplicationSuiteSpec, variant string) (map[string]any, error) {
+	i := slices.IndexFunc(spec.Variants, func(v v1alpha1.SuiteVariant) bool { return v.Name == variant })
+	if i < 0 {
+		return nil, fmt.Errorf("variant %s is not in spec.variants", variant)
+	}
+	text := spec.Template.Spec.Raw
+	if patch := spec.Variants[i].Patch; patch != nil {
+		merged, err := jsonpatch.MergePatch(text, patch.Raw)
+		if err != nil {
+			return nil, fmt.Errorf("merge spec.variants[%d].patch into spec.template.spec: %w", i, err)
+		}
+		text = merged
+	}
+	var merged map[string]any
+	if err := utiljson.Unmarshal(text, &merged); err != nil {
+		return nil, fmt.Errorf("decode the spec of variant %s: %w", variant, err)
+	}
+	return merged, nil
+}
+
+// Experiment is the object of a run: owned by the suite, with the faults of its round.
+func Experiment(suite *v1alpha1.ReplicationSuite, r v1alpha1.TrialRun) (*unstructured.Unstructured, error) {
+	spec, err := Spec(&suite.Spec, r.Variant)
+	if err != nil {
+		return nil, err
+	}
+	if d := suite.Spec.DrawFaults; d != nil {
+		nodes, err := fewestNodes(&suite.Spec)
+		if err != nil {
+			return nil, err
+		}
+		spec["faults"] = items(draw(d, nodes, random(suite.Spec.Seed, r.Round, faultStream)))
+		fit(spec, d.RestSeconds)
+	}
+	spec["keep"] = string(v1alpha1.KeepAlways) // until it was looked at
+	if suite.Spec.KeepTrials == 0 {
+		spec["keep"] = string(v1alpha1.KeepNever)
+	}
+	x := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	x.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("ReplicationExperiment"))
+	x.SetNamespace(suite.Namespace)
+	x.SetName(r.Name)
+	x.SetLabels(map[string]string{v1alpha1.LabelSuite: suite.Name, kube.LabelManagedBy: kube.ManagedBy})
+	x.SetOwnerReferences([]metav1.OwnerReference{{
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: "ReplicationSuite", Name: suite.Name, UID: suite.UID,
+		Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
+	}})
+	return x, nil
+}
+
+// fewestNodes that a variant has: drawn faults hit nodes that all have.
+func fewestNodes(spec *v1alpha1.ReplicationSuiteSpec) (int, error) {
+	var all []int64
+	for _, v := range spec.Variants {
+		merged, err := Spec(spec, v.Name)
+		if err != nil {
+			return 0, err
+		}
+		nodes, _, _ := unstructured.NestedInt64(merged, "topology", "nodes") // another type is refused with the experiment
+		all = append(all, max(1, nodes))
+	}
+	return int(slices.Min(all)), nil
+}
+
+// items are faults as they are in an object.
+func items(faults []v1alpha1.Fault) []any {
+	text, err := json.Marshal(faults)
+	if err != nil {
+		panic(err) // they have no value that JSON lacks
+	}
+	var all []any
+	if err := utiljson.Unmarshal(text, &all); err != nil {
+		panic(err)
+	}
+	return all
+}

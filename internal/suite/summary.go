@@ -1,0 +1,176 @@
+package suite
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/compare"
+	"replab.dev/internal/percentile"
+)
+
+// results are the experiments of the runs that ended, by their names. One that was deleted is not among them.
+type results struct {
+	suite       *v1alpha1.ReplicationSuite
+	experiments map[string]*v1alpha1.ReplicationExperiment
+}
+
+// counted are a variant's trials whose figures count, by their rounds.
+func (r results) counted(variant string) map[int32]*v1alpha1.ReplicationExperiment {
+	rounds := map[int32]*v1alpha1.ReplicationExperiment{}
+	for t, run := range final(r.suite.Status.Runs) {
+		if x := r.experiments[run.Name]; x != nil && t.Variant == variant && compare.Reliable(run.Verdict) {
+			rounds[t.Round] = x
+		}
+	}
+	return rounds
+}
+
+func inOrder(rounds map[int32]*v1alpha1.ReplicationExperiment) (all []*v1alpha1.ReplicationExperiment) {
+	for round := range int32(math.MaxInt32) {
+		if len(all) == len(rounds) {
+			break
+		}
+		if x := rounds[round]; x != nil {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// Summarize writes into the status of a suite what its trials have come to. The experiments are those of the runs that ended, by their names.
+func Summarize(suite *v1alpha1.ReplicationSuite, experiments map[string]*v1alpha1.ReplicationExperiment) {
+	r := results{suite, experiments}
+	s := &suite.Status
+	s.Notes = r.deleted()
+	s.Trials = count(suite)
+	s.Variants = nil
+	for _, v := range suite.Spec.Variants {
+		s.Variants = append(s.Variants, r.variant(v.Name))
+	}
+	r.compareAll()
+	r.judge()
+	s.EstimatedCompletionTime = eta(suite)
+	s.Columns = map[string]string{"trials": fmt.Sprintf("%d/%d", s.Trials.Done, s.Trials.Total)}
+}
+
+// deleted says whose figures are left out.
+func (r results) deleted() (notes []string) {
+	for _, run := range r.suite.Status.Runs {
+		if compare.Reliable(run.Verdict) && r.experiments[run.Name] == nil {
+			notes = append(notes, fmt.Sprintf("Experiment %s was deleted: its figures are left out.", run.Name))
+		}
+	}
+	return notes
+}
+
+func count(suite *v1alpha1.ReplicationSuite) *v1alpha1.TrialCounts {
+	c := &v1alpha1.TrialCounts{Total: suite.Spec.Trials * int32(len(suite.Spec.Variants)), Repeated: repeated(suite.Status.Runs)}
+	next := Next(suite)
+	for t, run := range final(suite.Status.Runs) {
+		again := next != nil && next.Attempt > 1 && t == Trial{next.Variant, next.Round}
+		if run.Verdict == "" || again {
+			continue
+		}
+		c.Done++
+		switch run.Verdict {
+		case v1alpha1.VerdictPassed:
+			c.Passed++
+		case v1alpha1.VerdictFailed:
+			c.Failed++
+		case v1alpha1.VerdictInvalid:
+			c.Invalid++
+		default:
+			c.Inconclusive++
+		}
+	}
+	return c
+}
+
+func (r results) variant(name string) v1alpha1.VariantStatus {
+	trials := inOrder(r.counted(name))
+	v := v1alpha1.VariantStatus{Name: name, Trials: int32(len(trials)), Losses: r.losses(name)}
+	for _, m := range metricsOf(&r.suite.Spec, stagesOf(trials)) {
+		var values []compare.Interval
+		for _, x := range trials {
+			if value, ok := m.of(x); ok {
+				values = append(values, value)
+			}
+		}
+		if len(values) > 0 {
+			v.Figures = append(v.Figures, summary(m, values))
+		}
+	}
+	return v
+}
+
+func summary(m metric, values []compare.Interval) v1alpha1.TrialsFigure {
+	s := compare.Summarize(values)
+	f := v1alpha1.TrialsFigure{Name: v1alpha1.SuiteMetric(m.Name), Stage: m.stage, N: int32(s.Trials)}
+	if s.Median.Exact() {
+		f.Median = decimal(s.Median.Low)
+	} else {
+		f.MedianAtLeast, f.MedianAtMost = atLeast(s.Median.Low), atMost(s.Median.High)
+	}
+	if s.Range != nil {
+		f.Low, f.High = atLeast(s.Range.Low), atMost(s.Range.High)
+	}
+	return f
+}
+
+// losses counts the trials of a variant that lost writes. Repeated runs count where they lost some, so that no repetition hides a loss.
+func (r results) losses(variant string) *v1alpha1.LossesStatus {
+	var l v1alpha1.LossesStatus
+	for _, run := range r.suite.Status.Runs {
+		x := r.experiments[run.Name]
+		if run.Variant != variant || x == nil || x.Status.Writes == nil || x.Status.Writes.Lost == nil || run.Verdict == v1alpha1.VerdictInvalid {
+			continue
+		}
+		lost := *x.Status.Writes.Lost > 0
+		if lost {
+			l.LostIn++
+		}
+		if lost || compare.Reliable(run.Verdict) {
+			l.Of++
+		}
+	}
+	if l.Of == 0 {
+		return nil
+	}
+	l.UpperPercent = int64(math.Ceil(compare.LossBound(int(l.LostIn), int(l.Of))))
+	return &l
+}
+
+// eta is when the remaining trials will have ended: each takes the median of its variant's runs, or of all runs.
+func eta(suite *v1alpha1.ReplicationSuite) *metav1.Time {
+	took, all := map[string][]int64{}, []int64{}
+	var last time.Time
+	for _, run := range suite.Status.Runs {
+		if run.StartTime == nil || run.CompletionTime == nil {
+			continue
+		}
+		seconds := int64(run.CompletionTime.Sub(run.StartTime.Time).Seconds())
+		took[run.Variant], all = append(took[run.Variant], seconds), append(all, seconds)
+		last = run.CompletionTime.Time
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	ended := final(suite.Status.Runs)
+	for _, t := range Trials(&suite.Spec) {
+		if ended[t].Verdict != "" {
+			continue
+		}
+		of := took[t.Variant]
+		if len(of) == 0 {
+			of = all
+		}
+		last = last.Add(time.Duration(percentile.Median(slices.Clone(of)) * float64(time.Second)))
+	}
+	at := metav1.NewTime(last.Truncate(time.Second))
+	return &at
+}
