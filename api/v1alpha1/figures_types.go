@@ -111,7 +111,7 @@ type WritesStatus struct {
 	Conflicting *int64 `json:"conflicting,omitempty"`
 	// indeterminate: nobody can know from the answer.
 	Indeterminate int64 `json:"indeterminate"`
-	// present on the surviving primary.
+	// present on the surviving primary, or on either node with topology.type DualPrimary.
 	// +optional
 	Present *int64 `json:"present,omitempty"`
 	// lost: acknowledged and not present. Absent when none was found and it is not known that there was something to lose: that
@@ -135,6 +135,10 @@ type WritesStatus struct {
 	// unexpected: present though rejected or never sent; must be 0.
 	// +optional
 	Unexpected *int64 `json:"unexpected,omitempty"`
+	// divergentRows are rows that both nodes have and that differ, once each node had applied what the other one sent. Only with topology.type
+	// DualPrimary. The results document has samples.
+	// +optional
+	DivergentRows *int64 `json:"divergentRows,omitempty"`
 	// balanced tells whether the sets add up: True or False.
 	// +optional
 	Balanced metav1.ConditionStatus `json:"balanced,omitempty"`

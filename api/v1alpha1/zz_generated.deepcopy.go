@@ -859,6 +859,11 @@ func (in *NodeStatus) DeepCopyInto(out *NodeStatus) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.Lost != nil {
+		in, out := &in.Lost, &out.Lost
+		*out = new(int64)
+		**out = **in
+	}
 	if in.GhostWrites != nil {
 		in, out := &in.GhostWrites, &out.GhostWrites
 		*out = new(int64)
@@ -2224,6 +2229,11 @@ func (in *WritesStatus) DeepCopyInto(out *WritesStatus) {
 	}
 	if in.Unexpected != nil {
 		in, out := &in.Unexpected, &out.Unexpected
+		*out = new(int64)
+		**out = **in
+	}
+	if in.DivergentRows != nil {
+		in, out := &in.DivergentRows, &out.DivergentRows
 		*out = new(int64)
 		**out = **in
 	}

@@ -104,7 +104,8 @@ func backSinceTheAudit(ctx context.Context, run *Run, state topology.State, with
 	var back []string
 	for _, n := range state.Nodes {
 		serves := n.Role == topology.Reader || n.Role == topology.Writer
-		if serves && n.Name != with && backInPlace(n, state, writersCounted(run)) && (n.Rejoin == wire.RejoinDone || held[n.Name] > topology.MustRest) {
+		away := n.Rejoin == wire.RejoinDone || held[n.Name] > topology.MustRest || state.Independent && len(held) > 0
+		if serves && n.Name != with && away && backInPlace(n, state, writersCounted(run)) {
 			back = append(back, n.Name)
 		}
 	}

@@ -172,6 +172,7 @@ var ofWrites = []Entry{
 	set("duplicates", Entry{Name: "duplicateWrites", Title: "duplicate writes", Better: Lower}),
 	set("unexpected", Entry{Name: "unexpectedWrites", Title: "unexpected writes", Better: Lower}),
 	{Name: "conflictingWrites", Path: "writes.conflicting", Title: "conflicting writes", Better: Lower, Goal: true, PartOf: "writes.sent"},
+	{Name: "divergentRows", Path: "writes.divergentRows", Title: "divergent rows", Better: Lower, Goal: true, Absent: "only the rows of two primaries are compared"},
 	{Name: "lostWhileDegraded", Path: "writes.lostWhileDegraded", Title: "lost while degraded", Better: Lower},
 	{
 		Name: "ghostWrites", Path: "ghostWrites", Title: "ghost writes", Better: Lower, Goal: true, Compared: true, Column: "GHOSTS", Tile: true, Main: true,
@@ -201,6 +202,7 @@ const (
 var ofNodes = []Entry{
 	{Name: "nodeRows", Path: "nodes[].rows", Title: "rows", Absent: unread},
 	{Name: "nodeMissingWrites", Path: "nodes[].missing", Title: "missing writes", Better: Lower, Absent: "the node is the reference of the comparison, or could not be read"},
+	{Name: "nodeLostWrites", Path: "nodes[].lost", Title: "acknowledged writes that it lacks", Better: Lower, Absent: "only of two primaries it is counted for each"},
 	{Name: "nodeGhostWrites", Path: "nodes[].ghostWrites", Title: "ghost writes", Better: Lower, Gauge: Gauge{Name: "replab_experiment_node_ghost_writes", Help: "Rows that only this old primary has."}, Absent: "no old primary was compared"},
 	{Name: "nodeGhostTransactions", Path: "nodes[].ghostTransactions", Title: "ghost transactions", Better: Lower, Absent: "no old primary was compared, or its engine counts none"},
 	{Name: "nodeRejoinedRows", Path: "nodes[].rejoinedRows", Title: "rows after rejoining", Absent: "the node was compared with the others, or did not come back"},

@@ -71,6 +71,13 @@ var dualPrimaryCases = []Case{
 		Neighbour: pairOf(", dualPrimary: {semiSync: false}", ", faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 20, target: Node, node: 1, action: Partition, partitionFrom: Clients, holdSeconds: -1}]"),
 	},
 	{
+		Name:      "rows that cannot diverge",
+		Refused:   `{spec: {topology: {type: Galera, nodes: 3}, goals: [{metric: divergentRows, max: 0}]}}`,
+		Field:     "spec.goals[0].metric",
+		Says:      "only the rows of two primaries are compared",
+		Neighbour: pairOf("", ", goals: [{metric: divergentRows, max: 0}]"),
+	},
+	{
 		Name:      "degraded commits of two primaries that wait for nothing",
 		Refused:   pairOf(", dualPrimary: {semiSync: false}", ", goals: [{metric: degradedCommits, max: 0}]"),
 		Field:     "spec.goals[0].metric",

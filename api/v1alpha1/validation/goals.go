@@ -12,7 +12,7 @@ import (
 
 // Metrics that need writes of the load.
 var ofWrites = []v1alpha1.Metric{
-	"lostWrites", "ghostWrites", "indeterminateWrites", "rejectedWrites", "conflictingWrites", "certificationFailures", "forcedAborts", "flowControlPausedPercent",
+	"lostWrites", "ghostWrites", "indeterminateWrites", "rejectedWrites", "conflictingWrites", "certificationFailures", "forcedAborts", "flowControlPausedPercent", "divergentRows",
 }
 
 // Metrics that members of a group count.
@@ -112,6 +112,7 @@ func measured(s *spec, path *field.Path, g v1alpha1.Goal) {
 	refuse(g.Metric == "degradedCommits" && acks == 0 && !patroni,
 		"no commit waits for a replica here. Use type SemiSync, or Patroni with a synchronousMode, or remove the goal.")
 	refuse(slices.Contains(ofGroups, g.Metric) && !s.galera(), "only type Galera has this figure. Remove the goal, or change the type.")
+	refuse(g.Metric == "divergentRows" && !s.dualPrimary(), "only the rows of two primaries are compared. Remove the goal, or use type DualPrimary.")
 	if s.Load.Script == nil { // what another one sends is not known
 		offers(s, g.Metric, refuse)
 	}

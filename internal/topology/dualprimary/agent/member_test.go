@@ -21,7 +21,9 @@ func aPairComesAndStaysTogether(t *testing.T, f enginetest.Flavor) {
 	for i, s := range p.servers {
 		insert(t, s, 10+i)
 	}
-	p.await(t, "both have both rows", func(s [2]wire.PairState) bool { return whole(s) && s[0].Executed == s[1].Executed && s[0].Executed != "" })
+	p.await(t, "both have both rows", func(s [2]wire.PairState) bool {
+		return whole(s) && s[0].Executed == s[1].Executed && s[0].Executed != ""
+	})
 
 	p.servers[0].Kill()
 	p.await(t, "the first is away", func(s [2]wire.PairState) bool {
