@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -63,7 +65,15 @@ func Command(b Build) *cobra.Command {
 	})
 }
 
+// limitMemory leaves a tenth of GOMEMLIMIT, which is the container's limit, to what is not on Go's heap.
+func limitMemory() {
+	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
+		debug.SetMemoryLimit(limit / 10 * 9)
+	}
+}
+
 func runOperator(ctx context.Context, cfg wire.OperatorConfig, b Build) error {
+	limitMemory()
 	log.SetLogger(logr.FromSlogHandler(process.Logger().Handler()))
 	config, err := ctrl.GetConfig()
 	if err != nil {

@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"math"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -37,6 +39,18 @@ func TestWorkers(t *testing.T) {
 	for configured, want := range map[int]int{0: wire.DefaultWorkers, 1: 1, 9: 9} {
 		if got := options(wire.OperatorConfig{Workers: configured}).MaxConcurrentReconciles; got != want {
 			t.Errorf("workers %d: %d at once, want %d", configured, got, want)
+		}
+	}
+}
+
+func TestTheHeapIsNineTenthsOfTheMemory(t *testing.T) {
+	was := debug.SetMemoryLimit(-1)
+	t.Cleanup(func() { debug.SetMemoryLimit(was) })
+	for limit, want := range map[int64]int64{128 << 20: (128 << 20) / 10 * 9, math.MaxInt64: math.MaxInt64} {
+		debug.SetMemoryLimit(limit)
+		limitMemory()
+		if got := debug.SetMemoryLimit(-1); got != want {
+			t.Errorf("of %d bytes %d are the heap's, want %d", limit, got, want)
 		}
 	}
 }

@@ -47,7 +47,7 @@ type Experiments struct {
 func (e *Experiments) Options(namespaces []string) cache.Options {
 	o := cache.Options{
 		NewInformer:                 e.newInformer,
-		ByObject:                    map[client.Object]cache.ByObject{Kind(): {Transform: decoded}},
+		ByObject:                    map[client.Object]cache.ByObject{Kind(): {Transform: decoded}, &v1alpha1.ReplicationSuite{}: {Transform: lean}},
 		ReaderFailOnMissingInformer: true, // a typed read would start a second watch, which one object can stop
 	}
 	if len(namespaces) > 0 {

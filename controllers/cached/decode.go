@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/api/v1alpha1/validation"
 	"replab.dev/internal/decode"
 )
 
@@ -34,9 +35,6 @@ func (e *UndecodableError) Error() string {
 	return fmt.Sprintf("experiment %s/%s cannot be decoded: %s", e.Experiment.Namespace, e.Experiment.Name, e.Experiment.Why)
 }
 
-// specMost is how large the JSON of a spec may be: the cache holds all experiments of the cluster within the operator's memory.
-const specMost = 64 << 10
-
 // decoded is what the cache keeps of an object: its experiment, or why there is none.
 func decoded(object any) (any, error) {
 	u, ok := object.(*unstructured.Unstructured)
@@ -45,8 +43,8 @@ func decoded(object any) (any, error) {
 	}
 	if spec, err := json.Marshal(u.Object["spec"]); err != nil {
 		return undecodable(u, err), nil
-	} else if len(spec) > specMost {
-		return undecodable(u, fmt.Errorf("its spec has %d bytes, and the operator reads %d: shorten it", len(spec), specMost)), nil
+	} else if len(spec) > validation.SpecMost {
+		return undecodable(u, fmt.Errorf("its spec has %d bytes, and the operator reads %d: shorten it", len(spec), validation.SpecMost)), nil
 	}
 	x := &v1alpha1.ReplicationExperiment{}
 	if err := decode.Experiment(u, x); err != nil {
@@ -56,8 +54,21 @@ func decoded(object any) (any, error) {
 	return x, nil
 }
 
+// lean is what the cache keeps of a suite. Of a spec that is too long only the rules are left, which refuse it.
+func lean(object any) (any, error) {
+	s, ok := object.(*v1alpha1.ReplicationSuite)
+	if !ok {
+		return object, nil
+	}
+	s.ObjectMeta = metadata(s)
+	if !validation.Short(&s.Spec) {
+		s.Spec = v1alpha1.ReplicationSuiteSpec{Abort: s.Spec.Abort, TTLSecondsAfterFinished: s.Spec.TTLSecondsAfterFinished}
+	}
+	return s, nil
+}
+
 // metadata is what is read of it. Labels and annotations are not, and may have megabytes. Of the owners it is the suite of a trial.
-func metadata(u *unstructured.Unstructured) metav1.ObjectMeta {
+func metadata(u metav1.Object) metav1.ObjectMeta {
 	m := metav1.ObjectMeta{
 		Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(), Generation: u.GetGeneration(),
 		CreationTimestamp: u.GetCreationTimestamp(), DeletionTimestamp: u.GetDeletionTimestamp(),

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/api/v1alpha1/validation"
 )
 
 // TestCacheKeepsWhatIsRead checks that labels, annotations and managed fields, whose size has no bound, are dropped.
@@ -51,6 +52,24 @@ func TestALargeSpecIsNotKept(t *testing.T) {
 		}
 		if large && (bad.Name != "x" || !strings.Contains(bad.Why, "the operator reads 65536: shorten it")) {
 			t.Errorf("experiment %s is told: %s", bad.Name, bad.Why)
+		}
+	}
+}
+
+// TestSuitesAreKeptLean: without the metadata whose size has no bound, and without a spec that is too long.
+func TestSuitesAreKeptLean(t *testing.T) {
+	for size, kept := range map[int]bool{32 << 10: true, 65 << 10: false} {
+		s := &v1alpha1.ReplicationSuite{}
+		s.Name, s.Annotations = "x", map[string]string{"mine": strings.Repeat("x", 1000)}
+		s.Spec.Abort, s.Spec.Variants = true, []v1alpha1.SuiteVariant{{Name: "a"}}
+		s.Spec.Template.Spec.Raw = []byte(`{"a":"` + strings.Repeat("x", size) + `"}`)
+		object, err := lean(s)
+		got, ok := object.(*v1alpha1.ReplicationSuite)
+		if err != nil || !ok || got.Name != "x" || got.Annotations != nil || !got.Spec.Abort || (len(got.Spec.Template.Spec.Raw) > size) != kept {
+			t.Errorf("of %d bytes the cache keeps %.200v, %v", size, object, err)
+		}
+		if errs := validation.Suite(got, func(string) (bool, bool) { return true, true }); !kept && !strings.Contains(validation.Message(errs), "more than 65536 bytes") {
+			t.Errorf("the suite is told: %v", errs)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -87,20 +88,25 @@ func (r *Reconciler) variantsRight(ctx context.Context, s *v1alpha1.ReplicationS
 		rounds = s.Spec.Trials
 	}
 	var wrong []string
+	trials := map[string]*v1alpha1.ReplicationExperiment{}
 	for _, v := range s.Spec.Variants {
 		for round := int32(1); round <= rounds; round++ {
 			t := suite.Trial{Variant: v.Name, Round: round}
-			found, out, err := r.try(ctx, s, v1alpha1.TrialRun{Name: t.Name(s.Name, 1), Variant: v.Name, Round: round, Attempt: 1})
+			x := &v1alpha1.ReplicationExperiment{}
+			found, out, err := r.try(ctx, s, v1alpha1.TrialRun{Name: t.Name(s.Name, 1), Variant: v.Name, Round: round, Attempt: 1}, x)
 			if err != nil || !out.Done {
 				return out, err
 			}
 			for _, sentence := range found {
 				wrong = append(wrong, fmt.Sprintf("variant %s: %s", v.Name, sentence))
 			}
-			if len(found) > 0 {
+			if trials[v.Name] = x; len(found) > 0 {
 				break
 			}
 		}
+	}
+	if len(wrong) == 0 {
+		wrong = validation.Sentences(validation.Unmeasured(s, trials))
 	}
 	if len(wrong) > 0 {
 		return step.Terminal(v1alpha1.ReasonSpecRefused, "%s", strings.Join(wrong, "\n")), nil
@@ -108,8 +114,8 @@ func (r *Reconciler) variantsRight(ctx context.Context, s *v1alpha1.ReplicationS
 	return step.Done(), nil
 }
 
-// try returns what is wrong with a trial.
-func (r *Reconciler) try(ctx context.Context, s *v1alpha1.ReplicationSuite, run v1alpha1.TrialRun) ([]string, step.Outcome, error) {
+// try returns what is wrong with a trial, and decodes the trial with its defaults.
+func (r *Reconciler) try(ctx context.Context, s *v1alpha1.ReplicationSuite, run v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) ([]string, step.Outcome, error) {
 	object, err := suite.Experiment(s, run)
 	if err != nil {
 		return []string{err.Error()}, step.Done(), nil
@@ -125,7 +131,9 @@ func (r *Reconciler) try(ctx context.Context, s *v1alpha1.ReplicationSuite, run 
 	case err != nil:
 		return nil, step.Outcome{}, fmt.Errorf("try experiment %s: %w", run.Name, err)
 	}
-	x := &v1alpha1.ReplicationExperiment{}
+	if text, err := json.Marshal(object.Object["spec"]); err != nil || len(text) > validation.SpecMost {
+		return []string{fmt.Sprintf("the spec has %d bytes with the patch and the defaults, and the operator reads %d. Shorten it.", len(text), validation.SpecMost)}, step.Done(), nil
+	}
 	if err := decode.Experiment(object, x); err != nil {
 		return []string{err.Error()}, step.Done(), nil
 	}

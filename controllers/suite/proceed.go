@@ -23,20 +23,19 @@ const (
 
 // proceed is between two trials: it lets databases go, sums up, and writes the next run down or concludes.
 func (r *Reconciler) proceed(ctx context.Context, s *v1alpha1.ReplicationSuite) (step.Outcome, error) {
-	hash, err := suite.Hash(&s.Spec)
-	if err != nil {
+	switch changed, err := specChanged(s); {
+	case err != nil:
 		return step.Outcome{}, err
-	}
-	if changed := hash != s.Status.SpecHash; changed && s.Spec.Abort {
+	case changed && s.Spec.Abort:
 		return aborted(s), nil
-	} else if changed {
-		return step.Wait(time.Hour, v1alpha1.ReasonSpecChanged, "The spec was changed after the start. Restore it, or set spec.abort and create another suite."), nil
+	case changed:
+		return waitForSpec(), nil
 	}
 	ended, fresh, err := r.ended(ctx, s)
 	if err != nil || !fresh {
 		return step.Wait(cacheLag, v1alpha1.ReasonRunning, "The results of the last trial are being read."), err
 	}
-	if tidy, err := r.thin(ctx, s, ended); err != nil || !tidy {
+	if tidy, err := r.thin(ctx, s, ended); err != nil || !tidy && !s.Spec.Abort {
 		return step.Wait(tidyEvery, v1alpha1.ReasonTidying, "The databases of the last trial are being removed."), err
 	}
 	suite.Summarize(s, ended)
@@ -52,6 +51,16 @@ func (r *Reconciler) proceed(ctx context.Context, s *v1alpha1.ReplicationSuite) 
 	}
 	s.Status.Runs = append(s.Status.Runs, *next)
 	return running("Trial %s is next.", next.Name), nil
+}
+
+// specChanged tells whether a field was changed that is fixed once the suite has started.
+func specChanged(s *v1alpha1.ReplicationSuite) (bool, error) {
+	hash, err := suite.Hash(&s.Spec)
+	return hash != s.Status.SpecHash, err
+}
+
+func waitForSpec() step.Outcome {
+	return step.Wait(time.Hour, v1alpha1.ReasonSpecChanged, "The spec was changed after the start. Restore it, or set spec.abort and create another suite.")
 }
 
 func aborted(s *v1alpha1.ReplicationSuite) step.Outcome {

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/api/v1alpha1/validation"
 	"replab.dev/test/experiment"
 )
 
@@ -293,6 +295,8 @@ func TestRefusedSuitesMakeNoTrial(t *testing.T) {
 		"a variant's spec":  {"type: SemiSync}", "type: SemiSync, nodes: 1}", "variant semisync: spec.topology.nodes: "},
 		"an unknown field":  {"patch: {", "patch: {nonsense: 1, ", `variant semisync: unknown field "spec.nonsense"`},
 		"a field of ours":   {"patch: {", "patch: {keep: Always, ", "spec.variants[1].patch.keep: the suite sets this field"},
+		"an unknown stage":  {"max: 0}", "max: 0}\n  - {variant: async, metric: p99Microseconds, stage: stead, max: 9000}", `spec.expectations[1].stage: variant async has no stage "stead" that counts`},
+		"no such figure":    {"max: 0}", "max: 0}\n  - {variant: async, metric: degradedCommits, max: 9}", `spec.expectations[1].metric: no commit waits for a replica here`},
 		"an unknown metric": {"metric: lostWrites", "metric: lost", `spec.expectations[0].metric: "lost" is no figure`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -332,5 +336,98 @@ func TestALaggingCacheLeavesNoTrialOut(t *testing.T) {
 	s := w.until(over, "pair")
 	if a, b := s.Status.Variants[0], s.Status.Variants[1]; a.Trials != 1 || b.Trials != 1 || len(s.Status.Notes) > 0 {
 		t.Errorf("%+v, notes %v", s.Status.Variants, s.Status.Notes)
+	}
+}
+
+// intruder is an experiment of no suite that has the name of a trial.
+func (w *world) intruder(name string) {
+	w.t.Helper()
+	x := experiment.Parse(w.t, []byte("{metadata: {name: "+name+"}, spec: {topology: {type: Single}, load: {stages: [{name: a, durationSeconds: 1, users: 1}]}}}"))
+	must(w.t, w.client.Create(w.t.Context(), x))
+}
+
+func TestAbortEndsASuiteWhoseTrialsNameIsTaken(t *testing.T) {
+	w := newWorld(t, passed)
+	w.apply(pair)
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return s.Status.StartTime != nil }, "pair")
+	w.intruder("pair-async-6")
+	w.until(func(s *v1alpha1.ReplicationSuite) bool {
+		return condition(s, "Complete").Reason == v1alpha1.ReasonNameTaken
+	}, "pair")
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Abort = true })
+	s := w.until(over, "pair")
+	if !strings.HasPrefix(s.Status.Reasons[0], "Aborted: ") {
+		t.Errorf("%v", s.Status.Reasons)
+	}
+}
+
+func TestATrialThatAnotherExperimentReplacedIsRepeated(t *testing.T) {
+	w := newWorld(t, slower)
+	w.stands = true
+	w.apply(pair)
+	s := w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 1 && s.Status.Runs[0].UID != "" }, "pair")
+	must(t, w.client.Delete(t.Context(), &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: s.Status.Runs[0].Name}}))
+	w.intruder(s.Status.Runs[0].Name)
+	w.stands = false
+	s = w.until(over, "pair")
+	if s.Status.Trials.Repeated != 1 || s.Status.Trials.Passed != 12 || s.Status.Runs[0].Reason != "it was deleted before its end" {
+		t.Errorf("%+v %+v", s.Status.Trials, s.Status.Runs[0])
+	}
+}
+
+// TestATrialIsMadeOfTheSpecThatWasAccepted: also where the spec was changed after the trial was written down.
+func TestATrialIsMadeOfTheSpecThatWasAccepted(t *testing.T) {
+	w := newWorld(t, passed)
+	w.stands = true
+	w.apply(pair)
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 1 && s.Status.Runs[0].UID == "" }, "pair")
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) {
+		s.Spec.Template.Spec.Raw = []byte(strings.Replace(string(s.Spec.Template.Spec.Raw), `"nodes":2`, `"nodes":3`, 1))
+	})
+	w.until(func(s *v1alpha1.ReplicationSuite) bool {
+		return condition(s, "Complete").Reason == v1alpha1.ReasonSpecChanged
+	}, "pair")
+	if len(w.order) > 0 {
+		t.Errorf("%v was made of another spec", w.order)
+	}
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec = parse(t, pair).Spec })
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return s.Status.Runs[0].UID != "" }, "pair")
+}
+
+func TestAbortDoesNotWaitForDatabasesToGo(t *testing.T) {
+	w := newWorld(t, passed)
+	w.remain = true
+	w.apply(pair)
+	w.until(func(s *v1alpha1.ReplicationSuite) bool {
+		return condition(s, "Complete").Reason == v1alpha1.ReasonTidying
+	}, "pair")
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Abort = true })
+	w.until(over, "pair")
+}
+
+// TestTrialsTooLongToBeReadAreRefused: the suite's spec is just short enough, and the trial's defaults make it too long.
+func TestTrialsTooLongToBeReadAreRefused(t *testing.T) {
+	w := newWorld(t, passed)
+	s := parse(t, pair)
+	for _, pods := range []string{"all", "nodes", "instruments"} {
+		s.Spec.Template.Spec.Raw = fmt.Appendf(nil, `{"pods":{%q:{"annotations":{"a":%q}}},%s`, pods, strings.Repeat("a", 16000), s.Spec.Template.Spec.Raw[1:])
+		s.Spec.Template.Spec.Raw = []byte(strings.Replace(string(s.Spec.Template.Spec.Raw), `}},"pods":{`, `},`, 1))
+	}
+	text, err := json.Marshal(s.Spec)
+	must(t, err)
+	env := ""
+	for left, i := validation.SpecMost-len(text)-120, 0; left > 40; i++ {
+		value := strings.Repeat("b", min(left-35, 4000))
+		env += fmt.Sprintf(`,{"name":"B%02d","value":%q}`, i, value)
+		left -= len(value) + 35
+	}
+	s.Spec.Variants[1].Patch.Raw = []byte(`{"load":{"script":{"configMapKeyRef":{"name":"s","key":"a.js"},"env":[` + env[1:] + `]}}}`)
+	if !validation.Short(&s.Spec) {
+		t.Fatal("the suite's spec is too long itself")
+	}
+	must(t, w.client.Create(t.Context(), s))
+	got := w.until(over, "pair")
+	if reasons := strings.Join(got.Status.Reasons, ""); !strings.Contains(reasons, "variant semisync: the spec has 6") || len(w.order) > 0 {
+		t.Errorf("%.400s; trials %v", reasons, w.order)
 	}
 }

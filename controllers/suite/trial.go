@@ -28,18 +28,14 @@ func (r *Reconciler) follow(ctx context.Context, s *v1alpha1.ReplicationSuite, r
 	found, err := r.Cluster.Get(ctx, x)
 	var undecodable *decode.Error
 	switch {
+	case errors.As(err, &undecodable) && s.Spec.Abort:
+		return r.end(run, v1alpha1.VerdictInconclusive, "its experiment cannot be decoded"), nil
 	case errors.As(err, &undecodable):
 		return taken(run.Name), nil
 	case err != nil:
 		return step.Outcome{}, fmt.Errorf("read experiment %s: %w", run.Name, err)
-	case !found && run.UID != "":
-		return r.end(run, v1alpha1.VerdictInconclusive, "it was deleted before its end"), nil
-	case !found && s.Spec.Abort:
-		return r.end(run, v1alpha1.VerdictInconclusive, "spec.abort ended the suite before it began"), nil
-	case !found:
-		return r.create(ctx, s, run)
-	case !metav1.IsControlledBy(x, s):
-		return taken(run.Name), nil
+	case !found || !metav1.IsControlledBy(x, s):
+		return r.without(ctx, s, run, found)
 	case run.UID == "":
 		run.UID = x.UID
 		return running("Trial %s runs.", run.Name), nil
@@ -56,6 +52,19 @@ func (r *Reconciler) follow(ctx context.Context, s *v1alpha1.ReplicationSuite, r
 		}
 	}
 	return step.Wait(followEvery, v1alpha1.ReasonRunning, "Trial %s runs.", run.Name), nil
+}
+
+// without carries a run on whose experiment is not there, with another one in its place where the name is taken.
+func (r *Reconciler) without(ctx context.Context, s *v1alpha1.ReplicationSuite, run *v1alpha1.TrialRun, nameTaken bool) (step.Outcome, error) {
+	switch {
+	case run.UID != "":
+		return r.end(run, v1alpha1.VerdictInconclusive, "it was deleted before its end"), nil
+	case s.Spec.Abort:
+		return r.end(run, v1alpha1.VerdictInconclusive, "spec.abort ended the suite before it began"), nil
+	case nameTaken:
+		return taken(run.Name), nil
+	}
+	return r.create(ctx, s, run)
 }
 
 // end writes down what came of a run.
@@ -78,8 +87,11 @@ func first(reasons []string) string {
 	return reasons[0]
 }
 
-// create the experiment of a run.
+// create the experiment of a run, of the spec that was accepted.
 func (r *Reconciler) create(ctx context.Context, s *v1alpha1.ReplicationSuite, run *v1alpha1.TrialRun) (step.Outcome, error) {
+	if changed, err := specChanged(s); err != nil || changed {
+		return waitForSpec(), err
+	}
 	object, err := suite.Experiment(s, *run)
 	if err != nil {
 		return step.Outcome{}, err

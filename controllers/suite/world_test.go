@@ -50,6 +50,8 @@ type world struct {
 	order  []string // of the trials, as they began
 	// stands tells whether trials stay under way.
 	stands bool
+	// remain tells whether databases stay, although keep is Never.
+	remain bool
 	// lags tells whether the cache is three looks behind.
 	lags   bool
 	cached []*v1alpha1.ReplicationExperimentList
@@ -156,6 +158,8 @@ func (w *world) play() {
 		end := w.ends(x.Name)
 		switch {
 		case complete && s.ObservedGeneration == x.Generation:
+			continue
+		case complete && w.remain:
 			continue
 		case complete:
 			s.ObservedGeneration = x.Generation // its databases are gone

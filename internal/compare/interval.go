@@ -28,8 +28,8 @@ func IntervalOf(f figure.Figure) Interval {
 	return i
 }
 
-// Exact tells whether the figure is known.
-func (i Interval) Exact() bool { return i.Low == i.High }
+// Exact tells whether the figure is known. A ratio to 0 is no number.
+func (i Interval) Exact() bool { return i.Low == i.High && !math.IsInf(i.Low, 0) }
 
 // Over is the widest ratio that two intervals of positive figures allow.
 func (i Interval) Over(base Interval) Interval {

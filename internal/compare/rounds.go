@@ -1,9 +1,6 @@
 package compare
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Conclusion of a comparison of two variants.
 type Conclusion string
@@ -16,6 +13,9 @@ const (
 	ConclusionUndecided Conclusion = "Undecided"
 )
 
+// Fewest rounds or trials of which ranks can say anything with 95% confidence: five signs are alike in 2 of 32 cases by chance.
+const Fewest = 6
+
 // sameWithin is by how many percent ratios may differ from 100 and be the same to whoever chooses between two topologies.
 const sameWithin = 2
 
@@ -27,96 +27,93 @@ type Rounds struct {
 	RatioPercent Interval
 	// RangePercent holds the median ratio of all such rounds with 95% confidence. It is nil with fewer than six rounds.
 	RangePercent *Interval
-	// P is the probability of a difference as lopsided as this one if there were none: Wilcoxon's signed-rank test.
+	// P is the highest probability, by all bounds, of a difference as lopsided as this one if there were none: Wilcoxon's signed-rank test. It is
+	// 5% or less exactly where the range excludes 100.
 	P          float64
 	Conclusion Conclusion
-	// RoundsNeeded estimates how many rounds in all would decide it, if the noise stays as it is. It is 0 if it is decided, or bounds keep it open.
+	// RoundsNeeded estimates how many rounds in all would decide it, if the noise stays as it is. It is 0 if it is decided, or if bounds
+	// keep it open.
 	RoundsNeeded int
 }
 
-// CompareRounds compares the figures of a variant with those of another, round by round. All must be above 0: without such a round it is not ok.
+// CompareRounds compares the figures of a variant with those of another, round by round. It leaves out rounds without a ratio, and is not ok
+// if no round has one.
 func CompareRounds(of, to []Interval) (Rounds, bool) {
 	var ratios []Interval
 	for i := range min(len(of), len(to)) {
-		if of[i].Low > 0 && to[i].Low > 0 {
-			ratios = append(ratios, of[i].Over(to[i]).log())
+		if ratio, ok := logRatio(of[i], to[i]); ok {
+			ratios = append(ratios, ratio)
 		}
 	}
 	if len(ratios) == 0 {
 		return Rounds{}, false
 	}
-	low, high := walsh(Lows(ratios)), walsh(Highs(ratios))
-	c := Rounds{Rounds: len(ratios), P: SignedRanks(ratios), Conclusion: ConclusionUndecided, RoundsNeeded: Fewest}
-	c.RatioPercent = Interval{middle(low), middle(high)}.percent()
+	low, high := walsh(Lows(ratios), math.Inf(-1)), walsh(Highs(ratios), math.Inf(1))
+	typical := Interval{middle(low, math.Inf(-1)), middle(high, math.Inf(1))}
+	chance := chances(len(ratios))
+	c := Rounds{Rounds: len(ratios), RatioPercent: typical.percent(), P: lopsided(low, high, chance), Conclusion: ConclusionUndecided, RoundsNeeded: Fewest}
 	if c.Rounds < Fewest {
 		return c, true
 	}
-	cut := outside(c.Rounds)
+	cut := beyond(chance)
 	r := Interval{low[cut], high[len(high)-1-cut]}
-	c.Conclusion, c.RoundsNeeded = conclude(r, c.Rounds)
+	if c.Conclusion = conclude(r); c.Conclusion != ConclusionUndecided {
+		c.RoundsNeeded = 0
+	} else {
+		c.RoundsNeeded = needed(typical, r, c.Rounds)
+	}
 	percent := r.percent()
 	c.RangePercent = &percent
 	return c, true
 }
 
+// logRatio is the logarithm of the ratio of two figures, which are never below 0. There is none where nothing bounds one of them. A figure of 0
+// has a ratio too: to leave its round out would hide the worst rounds. Two zeros are equal.
+func logRatio(of, to Interval) (Interval, bool) {
+	for _, i := range []Interval{of, to} {
+		if i.High < 0 || math.IsInf(i.Low, -1) && math.IsInf(i.High, 1) {
+			return Interval{}, false
+		}
+	}
+	over := func(a, b float64) float64 {
+		if a == b {
+			return 0
+		}
+		return math.Log(a / b)
+	}
+	return Interval{over(max(0, of.Low), to.High), over(of.High, max(0, to.Low))}, true
+}
+
+// margin is the logarithm of the ratio up to which variants are the same.
+var margin = math.Log(1 + sameWithin/100.)
+
 // conclude from the range of a logarithm's median.
-func conclude(r Interval, rounds int) (Conclusion, int) {
-	margin := math.Log(1 + sameWithin/100.)
+func conclude(r Interval) Conclusion {
 	switch {
 	case r.Low > -margin && r.High < margin:
-		return ConclusionSame, 0
+		return ConclusionSame
 	case r.Low > 0:
-		return ConclusionHigher, 0
+		return ConclusionHigher
 	case r.High < 0:
-		return ConclusionLower, 0
+		return ConclusionLower
 	}
-	return ConclusionUndecided, needed(r, margin, rounds)
+	return ConclusionUndecided
 }
 
-// needed is how many rounds would make the range, which narrows with their square root, leave 0 or stay within the margin.
-func needed(r Interval, margin float64, rounds int) int {
-	middle, half := math.Abs(r.Low+r.High)/2, (r.High-r.Low)/2
-	enough := max(middle, margin-middle)
-	if math.IsInf(half, 0) || math.IsNaN(middle) {
-		return 0 // a bound that no number of rounds makes exact
-	}
-	return max(rounds+1, int(math.Ceil(float64(rounds)*(half/enough)*(half/enough))))
-}
-
-// walsh are the means of all pairs of values, each with itself too, in their order. Their median is Hodges and Lehmann's estimate.
-func walsh(values []float64) []float64 {
-	var means []float64
-	for i, a := range values {
-		for _, b := range values[i:] {
-			means = append(means, (a+b)/2)
+// needed is how many rounds would decide it, 0 where none can be estimated. The range around the typical logarithm narrows with the square root
+// of the rounds. What is between the bounds of the typical one does not narrow.
+func needed(typical, r Interval, rounds int) int {
+	times := func(reach, allowed float64) float64 {
+		if allowed <= 0 {
+			return math.Inf(1)
 		}
+		return (reach / allowed) * (reach / allowed)
 	}
-	slices.Sort(means)
-	return means
-}
-
-// middle of sorted values.
-func middle(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
-}
-
-// outside is how many of the sorted Walsh averages of n values, at least six, lie beyond either end of the interval: the greatest sum of signed
-// ranks of which, or of less, the probability is 2.5% at most, by counting all signs.
-func outside(n int) int {
-	ways := make([]float64, n*(n+1)/2+1) // share of the signs by the sum of the ranks that are positive
-	ways[0] = 1
-	for rank := 1; rank <= n; rank++ {
-		for sum := len(ways) - 1; sum >= 0; sum-- {
-			ways[sum] /= 2
-			if sum >= rank {
-				ways[sum] += ways[sum-rank] / 2
-			}
-		}
+	below, above := typical.Low-r.Low, r.High-typical.High
+	same := max(times(below, margin+typical.Low), times(above, margin-typical.High))
+	n := math.Ceil(float64(rounds) * min(same, times(below, typical.Low), times(above, -typical.High)))
+	if math.IsNaN(n) || n > math.MaxInt32 {
+		return 0
 	}
-	tail, sum := 0.0, 0
-	for ; tail+ways[sum] <= (1-confidence)/2; sum++ {
-		tail += ways[sum]
-	}
-	return sum - 1
+	return max(rounds+1, int(n))
 }

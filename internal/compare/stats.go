@@ -9,9 +9,6 @@ import (
 	"replab.dev/internal/percentile"
 )
 
-// Fewest pairs of which Wilcoxon's signed ranks can find anything at 5%.
-const Fewest = 6
-
 const resamples = 10_000
 
 // Bootstrap holds the median that values are a sample of with 95% confidence, wherever each lies between its bounds. The same seed gives the

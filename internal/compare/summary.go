@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"golang.org/x/perf/benchmath"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -19,9 +21,12 @@ type Summary struct {
 	Range *Interval
 }
 
-// Summarize figures of at least one trial. A bound stays a bound: lower ends are summarized apart from upper ends, and the range is the widest
-// that both allow.
+// Summarize figures of trials. A bound stays a bound: lower ends are summarized apart from upper ends, and the range is the widest that both
+// allow. Nothing is known of the median of no trial.
 func Summarize(values []Interval) Summary {
+	if len(values) == 0 {
+		return Summary{Median: Interval{math.Inf(-1), math.Inf(1)}}
+	}
 	s := Summary{Trials: len(values), Median: Median(values)}
 	if len(values) >= Fewest {
 		low, high := medianRange(Lows(values)), medianRange(Highs(values))
@@ -30,22 +35,49 @@ func Summarize(values []Interval) Summary {
 	return s
 }
 
+// Sorted are all values in their order: by their lower ends, and of equal ones by their upper ends. A median hides the worst outage.
+func Sorted(values []Interval) []Interval {
+	return slices.SortedFunc(slices.Values(values), func(a, b Interval) int {
+		return cmp.Or(cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High))
+	})
+}
+
 func medianRange(values []float64) Interval {
 	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), confidence)
 	return Interval{s.Lo, s.Hi}
 }
 
-// LossBound is the highest share of trials that lose writes, in percent, which k trials of n that lost some leave possible with 95%
-// confidence: the upper end of Clopper and Pearson's interval, one-sided. n must be 1 at least.
-func LossBound(k, n int) float64 {
+// Losses of acknowledged writes over the trials of a variant.
+type Losses struct {
+	// LostIn is in how many trials writes were lost, of those that can tell.
+	LostIn, Of int
+	// UpperPercent bounds the share of all such trials that lose writes with 95% confidence, rounded up. It is 100 if no trial can tell.
+	UpperPercent int64
+}
+
+// CountLosses by the number of lost writes of each trial. A trial that may have lost some and may have lost none cannot tell.
+func CountLosses(lost []Interval) Losses {
+	var l Losses
+	for _, n := range lost {
+		switch {
+		case n.Low > 0:
+			l.LostIn++
+			l.Of++
+		case n.High <= 0:
+			l.Of++
+		}
+	}
+	l.UpperPercent = int64(math.Ceil(lossBound(l.LostIn, l.Of)))
+	return l
+}
+
+// lossBound is the upper end of Clopper and Pearson's interval for k of n, one-sided, in percent.
+func lossBound(k, n int) float64 {
 	if k >= n {
 		return 100
 	}
 	return 100 * distuv.Beta{Alpha: float64(k + 1), Beta: float64(n - k)}.Quantile(confidence)
 }
-
-// log of both ends.
-func (i Interval) log() Interval { return Interval{math.Log(i.Low), math.Log(i.High)} }
 
 // percent of a logarithm's ends.
 func (i Interval) percent() Interval { return Interval{100 * math.Exp(i.Low), 100 * math.Exp(i.High)} }

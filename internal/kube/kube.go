@@ -100,15 +100,6 @@ func Container(images v1alpha1.ImagesStatus, subcommand string, args ...string) 
 	}
 }
 
-// SparesProcessors has a Go process on the load's path trade memory, up to its container's limit, for processor time: it collects garbage a
-// quarter as often.
-func SparesProcessors() []corev1.EnvVar {
-	return []corev1.EnvVar{
-		{Name: "GOGC", Value: "400"},
-		{Name: "GOMEMLIMIT", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.memory", Divisor: resource.MustParse("0")}}},
-	}
-}
-
 // Metered has a container of replab's answer Prometheus.
 func Metered(c *corev1.Container) {
 	c.Env = append(c.Env, MetricsEnv())

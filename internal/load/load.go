@@ -191,7 +191,6 @@ func New(in Input) (Params, error) {
 	}
 	var user []corev1.Volume
 	env := []corev1.EnvVar{{Name: wire.URLEnv, Value: in.RecorderURL}, {Name: wire.LoadEnv, Value: settings}, {Name: "HOME", Value: "/tmp"}}
-	env = append(env, kube.SparesProcessors()...)
 	mounts := []corev1.VolumeMount{kube.Mount(ScriptVolume, scriptDir), kube.MountWritable("tmp", "/tmp")}
 	if s := in.Load.Script; s != nil {
 		p.File, user = WrapperFile, []corev1.Volume{userScript(s)}

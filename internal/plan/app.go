@@ -61,7 +61,6 @@ func (b *builder) socialContainer() corev1.Container {
 		c.VolumeMounts = append(c.VolumeMounts, kube.MountWritable("tmp", "/tmp"))
 		return c
 	}
-	c.Env = append(c.Env, kube.SparesProcessors()...)
 	kube.Metered(&c)
 	return c
 }

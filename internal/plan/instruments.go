@@ -74,7 +74,6 @@ func (b *builder) recorderObjects() []kube.Object {
 	c.ReadinessProbe = kube.Patient(kube.HTTPProbe(wire.RecorderPathHealth, wire.PortRecorderControl, 1))
 	c.Resources = kube.Requests("50m", "64Mi", "512Mi")
 	c.Env = append(c.Env, corev1.EnvVar{Name: "GODEBUG", Value: wire.RecorderGoDebug})
-	c.Env = append(c.Env, kube.SparesProcessors()...)
 	kube.Metered(&c)
 	c.VolumeMounts = append(c.VolumeMounts, kube.MountWritable("ledger", ledgerDir))
 	pod := b.pod(c, wire.AccountProbe, wire.AgentTokenFile)

@@ -44,6 +44,7 @@ func (b *builder) finishPod(pod *corev1.PodTemplateSpec) error {
 			}
 		}
 	}
+	b.collectSeldom(pod)
 	return followUser(pod)
 }
 

@@ -11,13 +11,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -38,13 +36,6 @@ func Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, nil))
 }
 
-// limitMemory leaves a tenth of GOMEMLIMIT, which is the container's limit, to what is not on Go's heap.
-func limitMemory() {
-	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
-		debug.SetMemoryLimit(limit / 10 * 9)
-	}
-}
-
 // Command returns the subcommand `replab <name> --config FILE`. run gets the configuration, and a context that ends at SIGTERM or SIGINT.
 func Command[C any](name, short string, run func(ctx context.Context, cfg C) error) *cobra.Command {
 	var file string
@@ -56,7 +47,6 @@ func Command[C any](name, short string, run func(ctx context.Context, cfg C) err
 		SilenceErrors: true,
 		RunE: func(*cobra.Command, []string) error {
 			slog.SetDefault(Logger())
-			limitMemory()
 			var cfg C
 			if err := LoadConfig(file, &cfg); err != nil {
 				return err

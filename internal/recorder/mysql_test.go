@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
 	"replab.dev/test/freeport"
@@ -28,7 +29,10 @@ func TestOnARealReplicationPair(t *testing.T) {
 	primary.Exec("SET GLOBAL rpl_semi_sync_source_enabled=ON")
 
 	b := newBench(t, answering(http.StatusTeapot))
-	b.cfg.App, _ = startSocial(t, "MySQL", b.cfg.SecretDir, primary.Endpoint(), replica.Endpoint())
+	b.cfg.App, _ = startSocial(t, wire.SocialConfig{
+		Engine: "MySQL", SecretDir: b.cfg.SecretDir, Writes: primary.Endpoint(), Reads: replica.Endpoint(),
+		PasswordHash: v1alpha1.PasswordSHA256,
+	})
 	machine, err := os.Hostname() // by which the app calls both servers
 	if err != nil {
 		t.Fatal(err)

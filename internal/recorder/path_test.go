@@ -3,6 +3,7 @@ package recorder
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -29,27 +30,39 @@ type path struct {
 	k6        string
 	script    string
 	writes    wire.Endpoint
+	reads     wire.Endpoint
 	app       wire.Endpoint
-	processes []int // of the app and what is behind it: of each server the first one
+	processes map[string][]int // of the app and what is behind it, by part: of each server the first one
 	// instruments are the processors of k6 and the recorder, nil for all.
 	instruments *unix.CPUSet
 }
 
 const seededUsers = 10_000
 
+// Parts of a path.
+const (
+	partK6       = "k6"
+	partRecorder = "recorder"
+	partApp      = "app"
+	partProxy    = "proxy"
+	partServers  = "servers"
+)
+
 // apart gives the two halves processors of their own, as on a cluster with nodes enough.
 func (p *path) apart() {
 	p.t.Helper()
 	instruments, system := benchmark.Halves(p.t)
-	for _, pid := range p.processes {
-		benchmark.PinTree(p.t, pid, system)
+	for _, pids := range p.processes {
+		for _, pid := range pids {
+			benchmark.PinTree(p.t, pid, system)
+		}
 	}
 	p.instruments = &instruments
 }
 
 func newPath(t *testing.T, d database) *path {
 	t.Helper()
-	p := &path{t: t, database: d, k6: findK6(t), processes: d.servers, script: filepath.Join(t.TempDir(), "load.js")}
+	p := &path{t: t, database: d, k6: findK6(t), processes: map[string][]int{partServers: d.servers}, script: filepath.Join(t.TempDir(), "load.js")}
 	if err := os.WriteFile(p.script, []byte(k6.Script()), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +110,13 @@ func lab() string {
 // begin seeds the users and starts the app.
 func (p *path) begin(writes, reads wire.Endpoint) {
 	p.t.Helper()
-	p.writes = writes
+	p.seed(writes, reads)
+	p.startApp(v1alpha1.PasswordSHA256)
+}
+
+func (p *path) seed(writes, reads wire.Endpoint) {
+	p.t.Helper()
+	p.writes, p.reads = writes, reads
 	err := seed.Run(p.t.Context(), wire.SeedConfig{
 		Engine: p.engine, Writes: writes, SecretDir: p.secrets, Users: seededUsers, Seed: 1, Locale: "en", PasswordHash: v1alpha1.PasswordSHA256,
 	}, p.loader)
@@ -105,16 +124,22 @@ func (p *path) begin(writes, reads wire.Endpoint) {
 		p.t.Fatal(err)
 	}
 	p.catchUp()
-	app, social := startSocial(p.t, p.engine, p.secrets, writes, reads)
-	p.app = app
-	p.processes = append(p.processes, social.Process.Pid)
+}
+
+func (p *path) startApp(hash v1alpha1.PasswordHash) {
+	p.t.Helper()
+	app, social := startSocial(p.t, wire.SocialConfig{
+		Engine: p.engine, SecretDir: p.secrets, Writes: p.writes, Reads: p.reads, PasswordHash: hash,
+	})
+	p.app, p.processes = app, maps.Clone(p.processes)
+	p.processes[partApp] = []int{social.Process.Pid}
 }
 
 // startHAProxy routes to the servers as the plan's configuration does while every node is healthy.
 func (p *path) startHAProxy(argv []string) (writes, reads wire.Endpoint) {
 	p.t.Helper()
 	var replicas string
-	for _, n := range p.nodes[1:] {
+	for _, n := range p.nodes[min(1, len(p.nodes)-1):] { // a single server takes the reads too
 		replicas += fmt.Sprintf("  server %s %s\n", n.Name, n.Host)
 	}
 	writes, reads = endpoint(p.t, freeport.Address(p.t)), endpoint(p.t, freeport.Address(p.t))
@@ -143,7 +168,7 @@ listen reads
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { _ = errors.Join(cmd.Process.Kill(), cmd.Wait()) })
-	p.processes = append(p.processes, cmd.Process.Pid)
+	p.processes[partProxy] = []int{cmd.Process.Pid}
 	eventually(p.t, "HAProxy listens", func() bool {
 		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", reads.Port))
 		if err == nil {

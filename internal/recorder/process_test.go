@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"testing"
 
-	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/postgres"
@@ -114,13 +113,11 @@ func startProcess(t testing.TB, kind string, cfg any) *exec.Cmd {
 }
 
 // startSocial runs `replab social` in a process of its own until the test ends.
-func startSocial(t testing.TB, engineName, secrets string, writes, reads wire.Endpoint) (wire.Endpoint, *exec.Cmd) {
+func startSocial(t testing.TB, cfg wire.SocialConfig) (wire.Endpoint, *exec.Cmd) {
 	t.Helper()
 	listen := freeport.Address(t)
-	cmd := startProcess(t, childSocial, wire.SocialConfig{
-		Listen: listen, Engine: engineName, Writes: writes, Reads: reads, SecretDir: secrets,
-		PasswordHash: v1alpha1.PasswordSHA256, MaxConnections: 64, MaxInFlight: 1024, RequestTimeoutMilliseconds: 5000,
-	})
+	cfg.Listen, cfg.MaxConnections, cfg.MaxInFlight, cfg.RequestTimeoutMilliseconds = listen, 64, 1024, 5000
+	cmd := startProcess(t, childSocial, cfg)
 	t.Cleanup(func() {
 		if err := errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()); err != nil {
 			t.Errorf("the social app ended: %v", err)

@@ -59,7 +59,7 @@ func TestBenchRecorderInThePath(t *testing.T) {
 			report("recorder in the path: "+c.name+", "+congestionControl(t), "with it", through, "without", direct, c.target)
 			var own []float64
 			for _, r := range through {
-				own = append(own, r.recorder)
+				own = append(own, r.parts[partRecorder])
 			}
 			benchmark.Figure{What: "  of it the recorder's own", Value: percentile.Median(own), Unit: "µs"}.Print()
 			p.checkRequests()
@@ -117,9 +117,9 @@ func report(what, nameA string, a []round, nameB string, b []round, target bench
 
 // round is what was found while a load ran.
 type round struct {
-	perSecond float64 // requests
-	cost      float64 // processor time of all processes for one request, in microseconds
-	recorder  float64 // of that, the recorder's own
+	perSecond float64            // requests
+	cost      float64            // processor time of all processes for one request, in microseconds
+	parts     map[string]float64 // of that, each part's own
 }
 
 // running is a recorder in a process of its own.
@@ -148,9 +148,14 @@ func (p *path) startRecorder(configure func(*wire.RecorderConfig)) running {
 	return running{cmd, cfg.Listen, cfg.ListenControl}
 }
 
-func newRound(requests int64, took, used, own time.Duration) round {
+func newRound(requests int64, took time.Duration, before, after map[string]time.Duration) round {
 	n := float64(requests)
-	return round{n / took.Seconds(), float64(used.Microseconds()) / n, float64(own.Microseconds()) / n}
+	r := round{perSecond: n / took.Seconds(), parts: map[string]float64{}}
+	for part := range after {
+		r.parts[part] = float64((after[part] - before[part]).Microseconds()) / n
+		r.cost += r.parts[part]
+	}
+	return r
 }
 
 // probing turns the probes of lag and of commits on, at their defaults.

@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"maps"
 	"net/http"
 	"os/exec"
 	"strconv"
@@ -22,8 +23,8 @@ type turns struct {
 	path      *path
 	length    time.Duration // of a turn
 	k6        *exec.Cmd
-	recorder  *exec.Cmd // nil for none
-	processes []int
+	recorder  *exec.Cmd        // nil for none
+	processes map[string][]int // by part
 }
 
 // startTurns starts a k6, which ends with the test, and stops it once its load is warm.
@@ -44,7 +45,11 @@ func (p *path) startTurns(length time.Duration, url string, recorder *exec.Cmd) 
 			benchmark.Pin(p.t, pid, *p.instruments)
 		}
 	}
-	l.processes = append(instruments, p.processes...)
+	l.processes = maps.Clone(p.processes)
+	l.processes[partK6] = []int{l.k6.Process.Pid}
+	if recorder != nil {
+		l.processes[partRecorder] = []int{recorder.Process.Pid}
+	}
 	before, _ := p.requests()
 	eventually(p.t, "the load is warm", func() bool {
 		now, _ := p.requests()
@@ -57,7 +62,7 @@ func (p *path) startTurns(length time.Duration, url string, recorder *exec.Cmd) 
 // turn lets the load run for its turn. What the app answered in it, and while what was under way came to its end, counts.
 func (l *turns) turn() round {
 	before, _ := l.path.requests()
-	used, own := l.used()
+	used := l.used()
 	l.signal(syscall.SIGCONT)
 	began := time.Now()
 	time.Sleep(l.length) // this is the turn
@@ -65,19 +70,18 @@ func (l *turns) turn() round {
 	took := time.Since(began)
 	time.Sleep(drainTime) // see there
 	after, _ := l.path.requests()
-	usedThen, ownThen := l.used()
-	return newRound(after-before, took, usedThen-used, ownThen-own)
+	return newRound(after-before, took, used, l.used())
 }
 
-// used is the processor time of all processes and of the recorder so far.
-func (l *turns) used() (all, own time.Duration) {
-	if l.recorder != nil {
-		own = benchmark.ProcessorTime(l.path.t, l.recorder.Process.Pid)
+// used is the processor time of each part so far.
+func (l *turns) used() map[string]time.Duration {
+	used := map[string]time.Duration{}
+	for part, pids := range l.processes {
+		for _, pid := range pids {
+			used[part] += benchmark.TreeTime(l.path.t, pid)
+		}
 	}
-	for _, pid := range l.processes {
-		all += benchmark.TreeTime(l.path.t, pid)
-	}
-	return all, own
+	return used
 }
 
 func (l *turns) signal(s syscall.Signal) {

@@ -2,6 +2,7 @@ package social
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -147,9 +148,10 @@ func searchIsBounded(t *testing.T, server *mysqltest.Server, a *api) {
 	server.Exec(`INSERT INTO social.users (first_name, last_name, password)
 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) SELECT 'Many', CONCAT('Same', 999 - i), '' FROM n`)
 	var found []wire.Profile
-	a.ask("GET", wire.SocialPathSearch+"?first_name=Man&last_name=Sa", nil).decode(t, &found)
-	if len(found) != wire.SearchLimit {
-		t.Fatalf("found %d, want %d", len(found), wire.SearchLimit)
+	r := a.ask("GET", wire.SocialPathSearch+"?first_name=Man&last_name=Sa", nil)
+	r.decode(t, &found)
+	if len(found) != wire.SearchLimit || r.header.Get("Content-Length") != strconv.Itoa(len(r.body)) {
+		t.Fatalf("found %d, want %d; header %v", len(found), wire.SearchLimit, r.header)
 	}
 	for i, p := range found { // names run against the ids, so that no index yields this order by chance
 		if p.LastName != fmt.Sprintf("Same%d", 998-i) {

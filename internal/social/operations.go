@@ -138,7 +138,8 @@ func (a *app) profile(ctx context.Context, r *http.Request) answer {
 }
 
 func (a *app) search(ctx context.Context, r *http.Request) answer {
-	first, last := r.URL.Query().Get("first_name"), r.URL.Query().Get("last_name")
+	query := r.URL.Query()
+	first, last := query.Get("first_name"), query.Get("last_name")
 	if first == "" && last == "" {
 		return invalid(errors.New("first_name or last_name is needed: the beginning of a name"))
 	}

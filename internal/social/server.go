@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -159,20 +160,27 @@ type answer struct {
 
 // send writes the answer.
 func (a answer) send(w http.ResponseWriter) {
-	for header, value := range map[string]string{
-		wire.HeaderNode: a.node, wire.HeaderRejected: a.rejected, wire.HeaderUserID: a.userID,
-	} {
-		if value != "" {
-			w.Header().Set(header, value)
-		}
-	}
+	setIfAny(w.Header(), wire.HeaderNode, a.node)
+	setIfAny(w.Header(), wire.HeaderRejected, a.rejected)
+	setIfAny(w.Header(), wire.HeaderUserID, a.userID)
 	if a.document == nil {
 		w.WriteHeader(a.status)
 		return
 	}
+	body, err := json.Marshal(a.document)
+	if err != nil { // strings always have a JSON form
+		panic(err)
+	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body))) // in chunks a long answer costs both sides more
 	w.WriteHeader(a.status)
-	_ = json.NewEncoder(w).Encode(a.document) // an error here is a client that has left
+	_, _ = w.Write(body) // an error here is a client that has left
+}
+
+func setIfAny(h http.Header, name, value string) {
+	if value != "" {
+		h.Set(name, value)
+	}
 }
 
 func failure(status int, err error) answer {

@@ -128,6 +128,47 @@ func TestUndecidedComparisonsNameTheRoundsNeeded(t *testing.T) {
 	}
 }
 
+// A metric may be 0 in rounds, as lost writes are: these rounds count, and a ratio to 0 is no number.
+func TestComparisonsCountRoundsOfZeros(t *testing.T) {
+	spec := strings.Replace(pair, "[requestsPerSecond]", "[lostWrites]", 1)
+	lost := func(a, b int64) func(*v1alpha1.TrialRun, *v1alpha1.ReplicationExperiment) {
+		return func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+			x.Status.Writes = &v1alpha1.WritesStatus{Lost: &a}
+			if run.Variant == "b" {
+				x.Status.Writes.Lost = &b
+			}
+		}
+	}
+	higher := v1alpha1.SuiteComparisonStatus{Of: "b", To: "a", Metric: "lostWrites", N: 6, P: "0.031", Conclusion: "Higher"}
+	if diff := cmp.Diff(higher, play(t, spec, 12, lost(0, 5)).Status.Comparisons[0]); diff != "" {
+		t.Error(diff)
+	}
+	lower := v1alpha1.SuiteComparisonStatus{Of: "b", To: "a", Metric: "lostWrites", N: 6, P: "0.031", RatioPercent: "0", Low: "0", High: "0", Conclusion: "Lower"}
+	if diff := cmp.Diff(lower, play(t, spec, 12, lost(5, 0)).Status.Comparisons[0]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLossesCountTrialsThatCanTell(t *testing.T) {
+	p := play(t, pair, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+		lost := []int64{0, 0, 0, 3, 3, 3}[run.Round-1]
+		x.Status.Writes = &v1alpha1.WritesStatus{Lost: &lost}
+		switch {
+		case run.Variant == "a" && run.Round == 1: // there may be more
+			x.Status.Bounds = []v1alpha1.BoundStatus{{Figure: "writes.lost", AtLeast: &lost, Because: "the audit missed a table"}}
+		case run.Round == 2, run.Round == 6:
+			run.Verdict = v1alpha1.VerdictInconclusive
+		case run.Variant == "b":
+			x.Status.Writes = nil
+		}
+	})
+	for i, want := range []*v1alpha1.LossesStatus{{LostIn: 3, Of: 4, UpperPercent: 99}, {LostIn: 1, Of: 1, UpperPercent: 100}} {
+		if diff := cmp.Diff(want, p.Status.Variants[i].Losses); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestVariantsThatDifferOtherwiseAreNoted(t *testing.T) {
 	p := play(t, strings.Replace(pair, "{name: b}", "{name: b, patch: {dataset: {users: 5}}}", 1), 0, nil)
 	if len(p.Status.Notes) == 0 || p.Status.Notes[0] != "b and a also differ in spec.dataset." {

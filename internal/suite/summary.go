@@ -10,6 +10,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/percentile"
 )
 
@@ -124,25 +125,20 @@ func summary(m metric, values []compare.Interval) v1alpha1.TrialsFigure {
 
 // losses counts the trials of a variant that lost writes. Repeated runs count where they lost some, so that no repetition hides a loss.
 func (r results) losses(variant string) *v1alpha1.LossesStatus {
-	var l v1alpha1.LossesStatus
+	entry, _ := figure.Named(lostWrites)
+	var lost []compare.Interval
 	for _, run := range r.suite.Status.Runs {
-		x := r.experiments[run.Name]
-		if run.Variant != variant || x == nil || x.Status.Writes == nil || x.Status.Writes.Lost == nil || run.Verdict == v1alpha1.VerdictInvalid {
-			continue
-		}
-		lost := *x.Status.Writes.Lost > 0
-		if lost {
-			l.LostIn++
-		}
-		if lost || compare.Reliable(run.Verdict) {
-			l.Of++
+		if x := r.experiments[run.Name]; run.Variant == variant && x != nil {
+			if n, ok := r.evidence(metric{Entry: entry}, run, x); ok {
+				lost = append(lost, n)
+			}
 		}
 	}
+	l := compare.CountLosses(lost)
 	if l.Of == 0 {
 		return nil
 	}
-	l.UpperPercent = int64(math.Ceil(compare.LossBound(int(l.LostIn), int(l.Of))))
-	return &l
+	return &v1alpha1.LossesStatus{LostIn: int32(l.LostIn), Of: int32(l.Of), UpperPercent: l.UpperPercent}
 }
 
 // eta is when the remaining trials will have ended: each takes the median of its variant's runs, or of all runs.

@@ -68,11 +68,17 @@ func right(t *testing.T, text string) {
 	for _, err := range validation.Suite(s, suite.Metric) {
 		t.Error(validation.Describe(err))
 	}
+	trials := map[string]*v1alpha1.ReplicationExperiment{}
 	for _, trial := range suite.Trials(&s.Spec) {
 		x, err := suite.Experiment(s, v1alpha1.TrialRun{Name: trial.Name(s.Name, 1), Variant: trial.Variant, Round: trial.Round, Attempt: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
+		asYAML, err := yaml.Marshal(x.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trials[trial.Variant] = experiment.Parse(t, asYAML)
 		answer, err := check.Experiment(t.Context(), x, servers)
 		if err != nil {
 			t.Fatal(err)
@@ -80,5 +86,8 @@ func right(t *testing.T, text string) {
 		for _, sentence := range answer.Sentences() {
 			t.Errorf("%s: %s", x.GetName(), sentence)
 		}
+	}
+	for _, err := range validation.Unmeasured(s, trials) {
+		t.Error(validation.Describe(err))
 	}
 }

@@ -106,13 +106,13 @@ func outage(s *spec, path *field.Path, g v1alpha1.Goal) {
 func measured(s *spec, path *field.Path, g v1alpha1.Goal) {
 	refuse := func(wrong bool, message string) { s.refuse(wrong, path.Child("metric"), message) }
 	refuse(ofLag(g.Metric) && (s.Topology.Nodes == 1 || s.Probes.Lag.IntervalMilliseconds == 0),
-		"the lag needs replicas and its probe. Set topology.nodes to 2 or more and probes.lag.intervalMilliseconds above 0, or remove the goal.")
+		"the lag needs replicas and its probe. Set topology.nodes to 2 or more and probes.lag.intervalMilliseconds above 0, or use another metric.")
 	patroni := s.Topology.Type == v1alpha1.TopologyPatroni && (s.Topology.Patroni == nil || s.Topology.Patroni.SynchronousMode != modeOff)
 	acks, _ := s.semiSync()
 	refuse(g.Metric == "degradedCommits" && acks == 0 && !patroni,
-		"no commit waits for a replica here. Use type SemiSync, or Patroni with a synchronousMode, or remove the goal.")
-	refuse(slices.Contains(ofGroups, g.Metric) && !s.galera(), "only type Galera has this figure. Remove the goal, or change the type.")
-	refuse(g.Metric == "divergentRows" && !s.dualPrimary(), "only the rows of two primaries are compared. Remove the goal, or use type DualPrimary.")
+		"no commit waits for a replica here. Use type SemiSync, or Patroni with a synchronousMode, or use another metric.")
+	refuse(slices.Contains(ofGroups, g.Metric) && !s.galera(), "only type Galera has this figure. Use another metric, or change the type.")
+	refuse(g.Metric == "divergentRows" && !s.dualPrimary(), "only the rows of two primaries are compared. Use another metric, or change the type to DualPrimary.")
 	if s.Load.Script == nil { // what another one sends is not known
 		offers(s, g.Metric, refuse)
 	}
@@ -121,13 +121,13 @@ func measured(s *spec, path *field.Path, g v1alpha1.Goal) {
 // offers: figures of requests that the built-in script does not send.
 func offers(s *spec, metric v1alpha1.Metric, refuse func(wrong bool, message string)) {
 	mix := s.Load.Mix
-	refuse(mix.Register == 0 && slices.Contains(ofWrites, metric), "the load has no writes. Set load.mix.register above 0, or remove the goal.")
+	refuse(mix.Register == 0 && slices.Contains(ofWrites, metric), "the load has no writes. Set load.mix.register above 0, or use another metric.")
 	refuse((mix.Register == 0 || mix.Profile == 0) && metric == "staleReads",
-		"no registered user is read. Set load.mix.register and load.mix.profile above 0, or remove the goal.")
+		"no registered user is read. Set load.mix.register and load.mix.profile above 0, or use another metric.")
 	open := slices.ContainsFunc(s.Load.Stages, func(stage v1alpha1.Stage) bool { return stage.RequestsPerSecond > 0 })
-	refuse(!open && metric == "droppedIterations", "only an open loop drops requests. Give a stage requestsPerSecond, or remove the goal.")
+	refuse(!open && metric == "droppedIterations", "only an open loop drops requests. Give a stage requestsPerSecond, or use another metric.")
 	refuse(mix.Register == 0 && s.Probes.Availability.IntervalMilliseconds == 0 && metric == "outageMilliseconds",
-		"no write could fail. Set probes.availability.intervalMilliseconds or load.mix.register above 0, or remove the goal.")
+		"no write could fail. Set probes.availability.intervalMilliseconds or load.mix.register above 0, or use another metric.")
 }
 
 // contradicting: a lower percentile that must be above a higher one.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -11,9 +12,10 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
+// SpecMost is how many bytes the JSON of a spec may have, of an experiment or of a suite: the operator caches all of them.
+const SpecMost = 64 << 10
+
 const (
-	// specMost is how many bytes of a spec, or of a patch, the operator reads: as of an experiment.
-	specMost = 64 << 10
 	// nameMost is how long the name of an experiment may be.
 	nameMost = 40
 	// runsMost is how many runs the status of a suite holds.
@@ -55,6 +57,10 @@ func (s *suite) refuse(wrong bool, path *field.Path, message string) {
 }
 
 func templates(s *suite) {
+	if len(s.Spec.Variants) == 0 || !Short(&s.Spec) { // the operator's cache holds no variant of a spec that is too long
+		s.refuse(true, at("template"), fmt.Sprintf("the suite's spec has more than %d bytes, and the operator reads no more. Shorten it.", SpecMost))
+		return
+	}
 	s.object(at("template.spec"), s.Spec.Template.Spec)
 	for i, v := range s.Spec.Variants {
 		if v.Patch != nil {
@@ -63,13 +69,18 @@ func templates(s *suite) {
 	}
 }
 
+// Short tells whether the operator reads the spec of a suite.
+func Short(x *v1alpha1.ReplicationSuiteSpec) bool {
+	text, err := json.Marshal(x)
+	return err == nil && len(text) <= SpecMost
+}
+
 func (s *suite) object(path *field.Path, raw runtime.RawExtension) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw.Raw, &fields); err != nil || fields == nil {
 		s.refuse(true, path, "this is no object. Write the fields of an experiment's spec.")
 		return
 	}
-	s.refuse(len(raw.Raw) > specMost, path, fmt.Sprintf("it has %d bytes, and the operator reads %d. Shorten it.", len(raw.Raw), specMost))
 	for _, name := range ofSuite {
 		_, set := fields[name]
 		s.refuse(set, path.Child(name), "the suite sets this field of its trials. Remove it.")
@@ -167,6 +178,32 @@ func (s *suite) ofRatio(path *field.Path, e v1alpha1.Expectation) {
 	s.refuse(e.Max != nil || e.Min != nil || e.InAtLeastTrials != nil, path, "max, min and inAtLeastTrials are of a variant. Use maxPercent and minPercent.")
 	const fewest = 6 // see internal/compare
 	s.refuse(s.Spec.Trials < fewest, path, fmt.Sprintf("an interval needs %d rounds. Set trials to %d or more.", fewest, fewest))
+}
+
+// Unmeasured lists the expectations and reference figures of a suite that its trials do not measure. The trials are one of each variant, by name.
+func Unmeasured(x *v1alpha1.ReplicationSuite, trials map[string]*v1alpha1.ReplicationExperiment) field.ErrorList {
+	var errs field.ErrorList
+	look := func(path *field.Path, variant string, m v1alpha1.SuiteMetric, stage string) {
+		trial := spec{ReplicationExperimentSpec: trials[variant].Spec}
+		measured(&trial, path, v1alpha1.Goal{Metric: v1alpha1.Metric(m)})
+		counts := func(have v1alpha1.Stage) bool { return have.Name == stage && !have.Discard }
+		trial.refuse(stage != "" && !slices.ContainsFunc(trial.Load.Stages, counts), path.Child("stage"),
+			fmt.Sprintf("variant %s has no stage %q that counts. Use the name of a stage without discard.", variant, stage))
+		errs = append(errs, trial.errs...)
+	}
+	for i, e := range x.Spec.Expectations {
+		variants := []string{e.Variant}
+		if e.Variant == "" {
+			variants = strings.Split(e.Comparison, "/")
+		}
+		for _, v := range variants {
+			look(at("expectations", i), v, e.Metric, e.Stage)
+		}
+	}
+	for i, r := range x.Spec.Reference {
+		look(at("reference", i), r.Variant, r.Metric, r.Stage)
+	}
+	return errs
 }
 
 func references(s *suite) {

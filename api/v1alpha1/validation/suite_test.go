@@ -28,7 +28,7 @@ func TestSuiteRules(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, want string }{
 		"nothing is wrong":         {"", "", ""},
 		"a field of the suite":     {"{topology: {", "{keep: Never, topology: {", "spec.template.spec.keep: the suite sets"},
-		"a large template":         {"type: Async", "type: " + strings.Repeat("x", 65<<10), "spec.template.spec: it has 665"},
+		"a large template":         {"type: Async", "type: " + strings.Repeat("x", 65<<10), "spec.template: the suite's spec has more than 65536 bytes"},
 		"too many runs":            {"variants: [", "variants: [{name: c}, {name: d}, {name: e}, {name: f}, {name: g}, {name: h}, {name: i}, {name: j}, {name: k}, ", "spec.trials: the suite would have up to 1102 runs"},
 		"names of 40 characters":   {"{name: suite}", "{name: suite-of-twenty-six-letters-abc}", ""},
 		"a name that is too long":  {"{name: suite}", "{name: suite-of-thirty-six-characters-abc}", "spec.variants[0].name: a trial would be named suite-of-thirty-six-characters-abc-a-6-r3, of 41 characters"},

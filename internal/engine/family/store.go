@@ -162,9 +162,9 @@ func searchIndex(last string) string {
 }
 
 // likePrefix is the LIKE pattern, with | as its escape, of everything that begins with s.
-func likePrefix(s string) string {
-	return strings.NewReplacer("|", "||", "%", "|%", "_", "|_").Replace(s) + "%"
-}
+func likePrefix(s string) string { return likeEscape.Replace(s) + "%" }
+
+var likeEscape = strings.NewReplacer("|", "||", "%", "|%", "_", "|_")
 
 func (s *Store) profiles(ctx context.Context, where string, args ...any) ([]wire.Profile, string, error) {
 	found := []wire.Profile{}

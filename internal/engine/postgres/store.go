@@ -161,9 +161,9 @@ func (s *Store) Search(ctx context.Context, first, last string) ([]wire.Profile,
 }
 
 // likePrefix is the LIKE pattern, with | as its escape, of everything that begins with s.
-func likePrefix(s string) string {
-	return strings.NewReplacer("|", "||", "%", "|%", "_", "|_").Replace(s) + "%"
-}
+func likePrefix(s string) string { return likeEscape.Replace(s) + "%" }
+
+var likeEscape = strings.NewReplacer("|", "||", "%", "|%", "_", "|_")
 
 func (s *Store) profiles(ctx context.Context, ask question) ([]wire.Profile, string, error) {
 	read, node, err := s.read(ctx, ask)

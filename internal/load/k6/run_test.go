@@ -81,6 +81,7 @@ func (s *target) answer(w http.ResponseWriter, r *http.Request) {
 	if s.refuse(n, r) {
 		status = http.StatusServiceUnavailable
 	}
+	w.Header().Set(wire.HeaderUserID, strconv.Itoa(id))
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(wire.RegisterResponse{UserID: strconv.Itoa(id)})
 }

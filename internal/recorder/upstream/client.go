@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -270,8 +271,6 @@ func (c *conn) body(answer *http.Response) (*Response, bool, error) {
 	if len(body) > MaxResponseBytes {
 		return nil, false, fmt.Errorf("status %d with a body above %d bytes", answer.StatusCode, MaxResponseBytes)
 	}
-	for name := range perConnection {
-		delete(answer.Header, name)
-	}
+	maps.DeleteFunc(answer.Header, func(name string, _ []string) bool { return perConnection[name] })
 	return &Response{Status: answer.StatusCode, Header: answer.Header, Body: body}, !answer.Close, nil
 }
