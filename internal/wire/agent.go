@@ -121,6 +121,15 @@ type Resources struct {
 	NetworkReceivedBytes int64 `json:"networkReceivedBytes"`
 	NetworkSentBytes     int64 `json:"networkSentBytes"`
 	ServerPID            int64 `json:"serverPID"` // counters of a new process start again at 0
+	// Peers are the packets of replication, where they are counted.
+	Peers []PeerTraffic `json:"peers,omitempty"`
+}
+
+// PeerTraffic are the bytes of IP packets between the servers of a node and of another one, since the node's pod began.
+type PeerTraffic struct {
+	Node          string `json:"node"` // the other one
+	SentBytes     int64  `json:"sentBytes"`
+	ReceivedBytes int64  `json:"receivedBytes"`
 }
 
 // FaultAction is what an agent can do to its server. DeletePod is the operator's own; it asks the agent for Hold only.

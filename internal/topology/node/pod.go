@@ -91,7 +91,7 @@ func (s Spec) agentContainer() corev1.Container {
 	if len(s.Spec.Links) > 0 { // what it reads from a queue must not wait for the server's share of the processors
 		c.Resources = kube.Requests("200m", "24Mi", "128Mi")
 	}
-	if partitions(s.Faults) || len(s.Spec.Links) > 0 {
+	if partitions(s.Faults) || len(s.Spec.Links) > 0 || s.Server.Pair != nil { // the bytes between the two are counted by the packet filter
 		allowNetAdmin(&c)
 	}
 	return c

@@ -40,8 +40,9 @@ func (n note) Clone() note { return note{n.History.Clone()} }
 // Member is one of the two.
 type Member struct {
 	settings
-	admin  engine.Admin
-	server *watch.Watcher[engine.Look]
+	admin   engine.Admin
+	traffic *traffic // nil where it is not counted
+	server  *watch.Watcher[engine.Look]
 
 	mu       sync.Mutex
 	kept     *notes.Kept[note]
@@ -70,10 +71,6 @@ func (m *Member) look(ctx context.Context) (engine.Look, error) {
 	placed := m.kept.Note().Was
 	m.mu.Unlock()
 	return m.admin.Look(ctx, engine.Question{Acknowledgers: m.semiSync && !placed})
-}
-
-func (m *Member) run(ctx context.Context) {
-	watch.Together(ctx, m.server.Run, m.listen, m.remember, m.command)
 }
 
 // listen asks the other agent until ctx ends.

@@ -10,6 +10,7 @@ import (
 
 	"replab.dev/internal/agent/client"
 	"replab.dev/internal/agent/part"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/httpclient"
 	"replab.dev/internal/process"
@@ -42,9 +43,14 @@ func NewPart(n part.Node) (part.Part, error) {
 	}
 	other := c.Nodes[1-self]
 	peer := client.Agent{HTTP: httpclient.Client(&http.Transport{}), URL: client.URL(other.Host)}
-	return newMember(settings{
+	m, err := newMember(settings{
 		semiSync: c.SemiSync, source: engine.Source{Name: other.Name, Host: other.Host, Port: c.Port}, position: paired.Position, ask: peer.State,
 	}, admin, n.Server, n.Config.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	m.traffic = &traffic{peer: other, port: uint16(c.Port)}
+	return m, nil
 }
 
 // Describe implements part.Part.
@@ -71,5 +77,9 @@ func (m *Member) Reads() (bool, string) {
 // Run implements part.Part.
 func (m *Member) Run(ctx context.Context) {
 	defer m.admin.Close()
-	m.run(ctx)
+	loops := []func(context.Context){m.server.Run, m.listen, m.remember, m.command}
+	if m.traffic != nil {
+		loops = append(loops, m.traffic.run)
+	}
+	watch.Together(ctx, loops...)
 }
