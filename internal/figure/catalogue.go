@@ -127,6 +127,8 @@ var ofReplication = []Entry{
 		Absent: "in this topology no commit waits for another node",
 	},
 	{Name: "degradedMilliseconds", Path: "replication.degradedMilliseconds", Title: "degraded for", Better: Lower, Absent: "only with Patroni the time without a standby is known"},
+	{Name: "replicationSentBytes", Path: "replication.traffic[].sentBytes", Title: "sent", Absent: "it is counted between two primaries only"},
+	{Name: "replicationSentBytesPerSecond", Path: "replication.traffic[].sentBytesPerSecond", Title: "sent per second", Absent: "it is counted between two primaries only"},
 }
 
 var ofOutages = []Entry{

@@ -73,6 +73,7 @@ var (
 	NoWriterKnown               = Code{Clause, "no node is known to have acknowledged a write"}
 	CommitsUnaccounted          = Code{Clause, "the recorder did not sample all commits"}
 	FlushedTogether             = Code{Clause, "commits that are flushed together wait once"}
+	CounterDeleted              = Code{Clause, "fault %s deleted the pod that counted it"}
 	Sampled                     = Code{Clause, "it is sampled"}
 	CountersPerhapsUnread       = Code{Clause, "node %s may have acknowledged writes and its counters were never read"}
 	PerhapsDegradedTransactions = Code{Note, "Perhaps degraded: up to %d transactions may have been committed while the primary waited for no standby."}
