@@ -91,11 +91,11 @@ type GaleraSpec struct {
 
 // DualPrimarySpec are the settings of type DualPrimary.
 type DualPrimarySpec struct {
-	// logReplicaUpdates says whether a node writes replicated changes to its own binary log.
+	// logReplicaUpdates says whether a node writes replicated changes to its own binary log. The other node then receives its own changes again.
 	// +optional
 	// +kubebuilder:default=true
 	LogReplicaUpdates *bool `json:"logReplicaUpdates,omitempty"`
-	// semiSync says whether both directions are semi-synchronous.
+	// semiSync says whether both directions are semi-synchronous. A commit waits up to 10 seconds for the other node.
 	// +optional
 	// +kubebuilder:default=true
 	SemiSync *bool `json:"semiSync,omitempty"`

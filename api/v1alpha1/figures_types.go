@@ -111,7 +111,7 @@ type WritesStatus struct {
 	Conflicting *int64 `json:"conflicting,omitempty"`
 	// indeterminate: nobody can know from the answer.
 	Indeterminate int64 `json:"indeterminate"`
-	// present on the surviving primary.
+	// present on the surviving primary, or on either node with topology.type DualPrimary.
 	// +optional
 	Present *int64 `json:"present,omitempty"`
 	// lost: acknowledged and not present. Absent when none was found and it is not known that there was something to lose: that
@@ -135,6 +135,10 @@ type WritesStatus struct {
 	// unexpected: present though rejected or never sent; must be 0.
 	// +optional
 	Unexpected *int64 `json:"unexpected,omitempty"`
+	// divergentRows are rows that both nodes have and that differ, once each node had applied what the other one sent. Only with topology.type
+	// DualPrimary. The results document has samples.
+	// +optional
+	DivergentRows *int64 `json:"divergentRows,omitempty"`
 	// balanced tells whether the sets add up: True or False.
 	// +optional
 	Balanced metav1.ConditionStatus `json:"balanced,omitempty"`
@@ -155,10 +159,30 @@ type ReplicationStatus struct {
 	// samples. Absent where servers count waits, and where it was not sampled.
 	// +optional
 	DegradedMilliseconds *int64 `json:"degradedMilliseconds,omitempty"`
+	// traffic is what the nodes sent each other by replication, each direction by the node that sent it. Only with topology.type DualPrimary.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=100
+	Traffic []TrafficStatus `json:"traffic,omitempty"`
 	// group is what the servers counted with topology.type Galera: of transactions the sum over the nodes, else the figure of the node
 	// that has the highest. Each node's own are in nodes[].group. Absent where the load sent no write.
 	// +optional
 	Group *GroupFigures `json:"group,omitempty"`
+}
+
+// TrafficStatus is what one node's server sent another one's in the stages that are not discarded: changes, requests and acknowledgements.
+type TrafficStatus struct {
+	// name of the direction: from, " to " and to.
+	Name string `json:"name"`
+	// from is the node that sent and counted it.
+	From string `json:"from"`
+	// to is the other node.
+	To string `json:"to"`
+	// sentBytes of IP packets.
+	SentBytes int64 `json:"sentBytes"`
+	// sentBytesPerSecond on average, rounded down.
+	SentBytesPerSecond int64 `json:"sentBytesPerSecond"`
 }
 
 // GroupFigures are what servers counted themselves as members of a group, read once a second. Transactions are counted since the load

@@ -14,9 +14,12 @@ type NodeStatus struct {
 	// rows of the users table.
 	// +optional
 	Rows *int64 `json:"rows,omitempty"`
-	// missing writes that the primary has.
+	// missing writes that the primary has, or the other node with topology.type DualPrimary.
 	// +optional
 	Missing *int64 `json:"missing,omitempty"`
+	// lost are acknowledged writes that this node lacks. Only with topology.type DualPrimary.
+	// +optional
+	Lost *int64 `json:"lost,omitempty"`
 	// ghostWrites are rows that only this node has.
 	// +optional
 	GhostWrites *int64 `json:"ghostWrites,omitempty"`

@@ -87,7 +87,7 @@ const (
 	TopologyAsync TopologyType = "Async"
 	// TopologySemiSync has one primary. Commits wait until semiSync.ackReplicas replicas have received them.
 	TopologySemiSync TopologyType = "SemiSync"
-	// TopologyDualPrimary has two primaries that replicate from each other.
+	// TopologyDualPrimary has two primaries that replicate from each other. The proxy chooses which of them takes writes.
 	TopologyDualPrimary TopologyType = "DualPrimary"
 	// TopologyGalera is a Galera cluster: every node takes writes.
 	TopologyGalera TopologyType = "Galera"
@@ -233,11 +233,12 @@ type ImageName string
 
 // defaultEngines are those of topologies that name none.
 var defaultEngines = map[TopologyType]Engine{
-	TopologySingle:   EngineMySQL,
-	TopologyAsync:    EngineMySQL,
-	TopologySemiSync: EngineMySQL,
-	TopologyGalera:   EngineMariaDB,
-	TopologyPatroni:  EnginePostgreSQL,
+	TopologySingle:      EngineMySQL,
+	TopologyAsync:       EngineMySQL,
+	TopologySemiSync:    EngineMySQL,
+	TopologyDualPrimary: EngineMySQL,
+	TopologyGalera:      EngineMariaDB,
+	TopologyPatroni:     EnginePostgreSQL,
 }
 
 // EffectiveEngine is the engine of a topology, its type's default where it names none; "" for a type without one.

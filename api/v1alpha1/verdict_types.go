@@ -63,8 +63,8 @@ type Goal struct {
 }
 
 // Metric names a measured figure: the field of the status, with its unit, and where fields of several parts have one name, the part
-// before it. lostWrites to rejectedWrites and conflictingWrites are fields of writes, lag is that of replication, certificationFailures and
+// before it. lostWrites to rejectedWrites, conflictingWrites and divergentRows are fields of writes, lag is that of replication, certificationFailures and
 // forcedAborts are those of replication.group, the percentiles are those of load. flowControlPausedPercent limits
 // replication.group.flowControlPausedPermille in percent.
-// +kubebuilder:validation:Enum=lostWrites;ghostWrites;indeterminateWrites;rejectedWrites;staleReads;failedRequests;requestsPerSecond;p50Microseconds;p95Microseconds;p99Microseconds;maxMicroseconds;outageMilliseconds;lagP50Microseconds;lagP99Microseconds;lagMaxMicroseconds;droppedIterations;degradedCommits;conflictingWrites;certificationFailures;forcedAborts;flowControlPausedPercent
+// +kubebuilder:validation:Enum=lostWrites;ghostWrites;indeterminateWrites;rejectedWrites;staleReads;failedRequests;requestsPerSecond;p50Microseconds;p95Microseconds;p99Microseconds;maxMicroseconds;outageMilliseconds;lagP50Microseconds;lagP99Microseconds;lagMaxMicroseconds;droppedIterations;degradedCommits;conflictingWrites;certificationFailures;forcedAborts;flowControlPausedPercent;divergentRows
 type Metric string

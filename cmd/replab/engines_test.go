@@ -30,6 +30,7 @@ var (
 	readAlone = []v1alpha1.Engine{v1alpha1.EngineMySQL, v1alpha1.EngineMariaDB, v1alpha1.EnginePostgreSQL} // servers are read before they join again
 	grouped   = []v1alpha1.Engine{v1alpha1.EngineMySQL, v1alpha1.EngineMariaDB}                            // servers are members of a group
 	copied    = []v1alpha1.Engine{v1alpha1.EngineMariaDB}                                                  // start wrappers copy the data
+	paired    = []v1alpha1.Engine{v1alpha1.EngineMySQL, v1alpha1.EngineMariaDB}                            // two servers replicate from each other
 	managed   = []v1alpha1.Engine{v1alpha1.EnginePostgreSQL}                                               // a manager runs the servers
 )
 
@@ -50,6 +51,7 @@ func TestEnginesHaveAllThatTopologiesAskOfThem(t *testing.T) {
 			{"engine.RowOpener", is[engine.RowOpener](r.local), readAlone},
 			{"engine.Grouped", is[engine.Grouped](r.starter), grouped},
 			{"engine.Member", is[engine.Member](client), grouped},
+			{"engine.Paired", is[engine.Paired](r.local), paired},
 			{"engine.Copier", is[engine.Copier](r.starter), copied},
 			{"engine.Described", is[engine.Described](r.server), managed},
 			{"engine.Managed", is[engine.Managed](r.starter), managed},

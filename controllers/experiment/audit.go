@@ -162,7 +162,7 @@ func bringBack(ctx context.Context, run *Run, scene *fault.Scene, state topology
 func backInPlace(n topology.NodeState, state topology.State, counted []string) bool {
 	switch n.Role {
 	case topology.Writer:
-		return n.CaughtUp || len(state.Writers) < 2 && (len(counted) == 0 || slices.Contains(counted, n.Name))
+		return n.CaughtUp || n.Stopped || len(state.Writers) < 2 && (len(counted) == 0 || slices.Contains(counted, n.Name))
 	case topology.Reader:
 		return n.CaughtUp
 	default:

@@ -100,13 +100,19 @@ func backSinceTheAudit(ctx context.Context, run *Run, state topology.State, with
 	if err != nil {
 		return nil, err
 	}
-	held := fault.Leaves(scene)
+	return returned(state, with, writersCounted(run), fault.Leaves(scene)), nil
+}
+
+// returned are those of the nodes that the holds until the audit excused, or that were rebuilt. A hold on one of independent nodes keeps its
+// writes from the others too.
+func returned(state topology.State, with string, counted []string, held map[string]topology.Leave) []string {
 	var back []string
 	for _, n := range state.Nodes {
 		serves := n.Role == topology.Reader || n.Role == topology.Writer
-		if serves && n.Name != with && backInPlace(n, state, writersCounted(run)) && (n.Rejoin == wire.RejoinDone || held[n.Name] > topology.MustRest) {
+		away := n.Rejoin == wire.RejoinDone || held[n.Name] > topology.MustRest || state.Independent && len(held) > 0
+		if serves && n.Name != with && away && backInPlace(n, state, counted) {
 			back = append(back, n.Name)
 		}
 	}
-	return back, nil
+	return back
 }

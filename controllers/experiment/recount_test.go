@@ -158,3 +158,28 @@ func TestWhatWasHeldIsComparedOnceItIsBack(t *testing.T) {
 		t.Error("one that has caught up is not in its place")
 	}
 }
+
+// TestAHoldOnOnePrimaryLeavesTheOtherToCompareToo: the two have exchanged nothing while it stood.
+func TestAHoldOnOnePrimaryLeavesTheOtherToCompareToo(t *testing.T) {
+	held := map[string]topology.Leave{"db-0": topology.MayLag}
+	node := func(name string, caughtUp, stopped bool) topology.NodeState {
+		return topology.NodeState{Name: name, Role: topology.Writer, CaughtUp: caughtUp, Stopped: stopped}
+	}
+	for name, c := range map[string]struct {
+		second      topology.NodeState
+		independent bool
+		held        map[string]topology.Leave
+		want        string
+	}{
+		"both have all":              {node("db-1", true, false), true, held, "db-1"},
+		"the second never will":      {node("db-1", false, true), true, held, "db-1"},
+		"the second has not yet":     {node("db-1", false, false), true, held, ""},
+		"nothing was held":           {node("db-1", true, false), true, nil, ""},
+		"members of a group had all": {node("db-1", true, false), false, held, ""},
+	} {
+		state := topology.State{Known: true, Independent: c.independent, Writers: []string{"db-0", "db-1"}, Nodes: []topology.NodeState{node("db-0", true, false), c.second}}
+		if got := strings.Join(returned(state, "db-0", state.Writers, c.held), " "); got != c.want {
+			t.Errorf("%s: compared once more are %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -116,8 +116,12 @@ func (a *api) measure() (wire.Resources, error) {
 	if err != nil {
 		return wire.Resources{}, err
 	}
+	var peers []wire.PeerTraffic
+	if c, ok := a.part.(part.Counter); ok {
+		peers = c.Traffic()
+	}
 	return wire.Resources{
-		At: at, CPUMicroseconds: usage.CPUMicroseconds, ResidentBytes: usage.ResidentBytes,
+		Peers: peers, At: at, CPUMicroseconds: usage.CPUMicroseconds, ResidentBytes: usage.ResidentBytes,
 		ReadBytes: usage.ReadBytes, WrittenBytes: usage.WrittenBytes,
 		NetworkReceivedBytes: received, NetworkSentBytes: sent, ServerPID: int64(server.PID),
 	}, nil

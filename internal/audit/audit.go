@@ -50,25 +50,36 @@ func (a *auditor) audit(ctx context.Context) wire.AuditResult {
 			n.close()
 		}
 	}()
+	compare := withPrimary
+	if a.cfg.Independent {
+		compare = withEachOther
+	}
+	result, present, err := compare(ctx, nodes)
+	<-loaded
+	if err := errors.Join(ledgerErr, err); err != nil {
+		result.Failed = strings.ReplaceAll(err.Error(), "\n", "; ")
+	} else if a.cfg.Ledger != "" {
+		result.Writes = a.writes(ctx, sets, present)
+		lostOf(&result, nodes, sets)
+	}
+	result.FinishedAt = metav1.NowMicro()
+	return result
+}
+
+// withPrimary compares all nodes with the first that takes writes, whose rows are what is present.
+func withPrimary(ctx context.Context, nodes []*node) (result wire.AuditResult, present *ids, err error) {
 	primary := primaryOf(nodes)
 	primary.read(ctx)
-	var result wire.AuditResult
 	var ghosts ledger.Bitmap
 	for _, n := range nodes {
 		result.Nodes = append(result.Nodes, n.examine(ctx, primary))
 		ghosts, n.ghosts = ledger.Or(ghosts, n.ghosts), ledger.Bitmap{}
 	}
-	if primary.err == nil {
-		result.GhostWrites = size(ghosts)
+	if primary.err != nil {
+		return result, nil, primary.err
 	}
-	<-loaded
-	if err := errors.Join(ledgerErr, primary.err); err != nil {
-		result.Failed = strings.ReplaceAll(err.Error(), "\n", "; ")
-	} else if a.cfg.Ledger != "" {
-		result.Writes = a.writes(ctx, sets, &primary.content.users)
-	}
-	result.FinishedAt = metav1.NowMicro()
-	return result
+	result.GhostWrites = size(ghosts)
+	return result, &primary.content.users, nil
 }
 
 // primaryOf returns the node that all are compared with: the first that takes writes, or one whose error says why there is no primary.
@@ -81,7 +92,7 @@ func primaryOf(nodes []*node) *node {
 	return &node{err: errors.New("no node is the primary: there is no surviving cluster to compare with the ledger")}
 }
 
-// writes compares the ledger with the primary's table.
+// writes compares the ledger with what is present.
 func (a *auditor) writes(ctx context.Context, sets ledger.Sets, users *ids) *wire.WriteSets {
 	c := ledger.Compare(sets, users.set, users.duplicates)
 	w := &wire.WriteSets{

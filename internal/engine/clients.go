@@ -69,10 +69,19 @@ type AdminParams struct {
 	AdminPassword       string // of wire.AccountAdmin
 	ReplicationPassword string // of wire.AccountReplication, which lets a server replicate from another
 	SemiSync            bool   // what semi-synchronous replication needs is loaded
+	Pair                bool   // the server takes writes while it replicates from another
 }
 
 // OpenAdmin makes an Admin, which connects when it is used.
 type OpenAdmin func(AdminParams) (Admin, error)
+
+// Paired is a Local whose servers can replicate from each other.
+type Paired interface {
+	// Admin connects when it is used.
+	Admin(AdminParams) (Admin, error)
+	// Position reads what Position.String wrote on another node.
+	Position(text string) (Position, error)
+}
 
 // Question names figures that a look asks for beside the usual ones.
 type Question struct {

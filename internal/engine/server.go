@@ -53,6 +53,8 @@ type Settings struct {
 	SemiSync *SemiSync
 	// Group is nil for servers that form no group. Members boot open: the proxy or the client chooses the writer.
 	Group *Group
+	// Pair is nil but for two servers that both take writes.
+	Pair *Pair
 	// Manager is nil for servers that their start wrapper runs.
 	Manager    *Manager
 	Parameters map[string]string // as spec.topology.parameters
@@ -74,6 +76,12 @@ type SemiSync struct {
 	TimeoutMilliseconds int64
 	// AfterCommit waits when the commit is visible to others already, instead of before.
 	AfterCommit bool
+}
+
+// Pair are the settings of two servers that replicate from each other and both take writes.
+type Pair struct {
+	// LogReplicaUpdates has each server write to its own log what it replicates. The other server then receives its own changes again.
+	LogReplicaUpdates bool
 }
 
 // Program is a server's command line and what belongs to it.
@@ -111,6 +119,8 @@ type StartParams struct {
 	Identity   uint32
 	Socket     string
 	WrapperPID int
+	// Pair: another server takes writes too. Numbers that servers give to rows and to transactions must differ.
+	Pair bool
 }
 
 // Start of a server.

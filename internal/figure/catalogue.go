@@ -127,6 +127,8 @@ var ofReplication = []Entry{
 		Absent: "in this topology no commit waits for another node",
 	},
 	{Name: "degradedMilliseconds", Path: "replication.degradedMilliseconds", Title: "degraded for", Better: Lower, Absent: "only with Patroni the time without a standby is known"},
+	{Name: "replicationSentBytes", Path: "replication.traffic[].sentBytes", Title: "sent", Absent: "it is counted between two primaries only"},
+	{Name: "replicationSentBytesPerSecond", Path: "replication.traffic[].sentBytesPerSecond", Title: "sent per second", Absent: "it is counted between two primaries only"},
 }
 
 var ofOutages = []Entry{
@@ -172,6 +174,7 @@ var ofWrites = []Entry{
 	set("duplicates", Entry{Name: "duplicateWrites", Title: "duplicate writes", Better: Lower}),
 	set("unexpected", Entry{Name: "unexpectedWrites", Title: "unexpected writes", Better: Lower}),
 	{Name: "conflictingWrites", Path: "writes.conflicting", Title: "conflicting writes", Better: Lower, Goal: true, PartOf: "writes.sent"},
+	{Name: "divergentRows", Path: "writes.divergentRows", Title: "divergent rows", Better: Lower, Goal: true, Absent: "only the rows of two primaries are compared"},
 	{Name: "lostWhileDegraded", Path: "writes.lostWhileDegraded", Title: "lost while degraded", Better: Lower},
 	{
 		Name: "ghostWrites", Path: "ghostWrites", Title: "ghost writes", Better: Lower, Goal: true, Compared: true, Column: "GHOSTS", Tile: true, Main: true,
@@ -201,6 +204,7 @@ const (
 var ofNodes = []Entry{
 	{Name: "nodeRows", Path: "nodes[].rows", Title: "rows", Absent: unread},
 	{Name: "nodeMissingWrites", Path: "nodes[].missing", Title: "missing writes", Better: Lower, Absent: "the node is the reference of the comparison, or could not be read"},
+	{Name: "nodeLostWrites", Path: "nodes[].lost", Title: "acknowledged writes that it lacks", Better: Lower, Absent: "only of two primaries it is counted for each"},
 	{Name: "nodeGhostWrites", Path: "nodes[].ghostWrites", Title: "ghost writes", Better: Lower, Gauge: Gauge{Name: "replab_experiment_node_ghost_writes", Help: "Rows that only this old primary has."}, Absent: "no old primary was compared"},
 	{Name: "nodeGhostTransactions", Path: "nodes[].ghostTransactions", Title: "ghost transactions", Better: Lower, Absent: "no old primary was compared, or its engine counts none"},
 	{Name: "nodeRejoinedRows", Path: "nodes[].rejoinedRows", Title: "rows after rejoining", Absent: "the node was compared with the others, or did not come back"},

@@ -29,7 +29,7 @@ const whole = "semisync"
 func TestGolden(t *testing.T) {
 	base := planned(t, whole)
 	golden(t, whole+".yaml", text(base))
-	for _, name := range []string{"single", "async", "async-loss", "semisync-degraded", "semisync-distance", "semisync-proxysql", "mariadb-async", "mariadb-semisync", "mariadb-async-loss", "galera", "galera-all-writers", "galera-mysql", "postgres-single", "postgres-async", "patroni-quorum", "patroni-zalando", "k6-operator"} {
+	for _, name := range []string{"single", "async", "async-loss", "semisync-degraded", "semisync-distance", "semisync-proxysql", "mariadb-async", "mariadb-semisync", "mariadb-async-loss", "dual-primary", "galera", "galera-all-writers", "galera-mysql", "postgres-single", "postgres-async", "patroni-quorum", "patroni-zalando", "k6-operator"} {
 		golden(t, name+".diff", changes(t, base, planned(t, name)))
 	}
 }

@@ -144,6 +144,7 @@ func auditOf(in Input, suffix string, more func(*builder, *wire.AuditConfig)) ([
 	result := &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, meta.Name+"-state", kube.ComponentAudit, b.Labels)}
 	config := wire.AuditConfig{
 		Namespace: b.Namespace, StateMap: result.Name, Engine: b.Engine, SecretDir: wire.SecretsDir, ConnectTimeoutMilliseconds: auditConnectTimeoutMilliseconds,
+		Independent: b.system.Independent,
 	}
 	more(b, &config)
 	text, err := json.MarshalIndent(config, "", "  ")

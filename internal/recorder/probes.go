@@ -153,6 +153,7 @@ func (p *probes) stop() {
 // report adds the probes' figures to r.
 func (p *probes) report(r *wire.RecorderResults) {
 	r.Resources, r.Clocks = p.resources.result()
+	r.Traffic = p.resources.exchanged()
 	r.Clocks = append(r.Clocks, p.clocks.result()...)
 	r.Links = p.resources.held()
 	r.Settings = p.inspection.result()

@@ -26,6 +26,7 @@ type resources struct {
 
 	mu     sync.Mutex
 	sum    *counters.Resources
+	peers  *counters.Traffic
 	clocks []counters.Clock // of the nodes, in their order
 	links  *counters.Links  // nil where nothing is held up
 }
@@ -40,7 +41,7 @@ func newResources(cfg wire.RecorderConfig, agent addressOf, d *forwarder) *resou
 	}
 	s := &resources{
 		nodes: cfg.Nodes, agent: agent, client: httpclient.Client(http.DefaultTransport), figures: d.figures, now: d.now,
-		sum: counters.NewResources(names, stages), clocks: make([]counters.Clock, len(names)),
+		sum: counters.NewResources(names, stages), peers: counters.NewTraffic(stages), clocks: make([]counters.Clock, len(names)),
 	}
 	if cfg.CountLinks {
 		s.links = counters.NewLinks(names, stages)
@@ -66,6 +67,7 @@ func (s *resources) sample(ctx context.Context) {
 			defer s.mu.Unlock()
 			if !sample.OutOfSight {
 				s.sum.Add(node.Name, stage, sample)
+				s.peers.Add(node.Name, stage, sample)
 			}
 			s.clocks[i].Add(from, sample.At.Time, s.now())
 		})
@@ -104,6 +106,13 @@ func (s *resources) held() []wire.NodeLinks {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.links.Result()
+}
+
+// exchanged is what nodes sent each other, nil where that is not counted.
+func (s *resources) exchanged() []wire.NodeTraffic {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.peers.Result()
 }
 
 func (s *resources) result() (used []wire.NodeResources, clocks []wire.Clock) {

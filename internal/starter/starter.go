@@ -208,7 +208,7 @@ func (n *Node) Held() error {
 // Params are what the server is started with.
 func (n *Node) Params() (engine.StartParams, error) {
 	identity, err := readIdentity(n.Config.DataDir)
-	return engine.StartParams{Ordinal: n.Ordinal, Identity: identity, Socket: n.Config.Socket, WrapperPID: os.Getpid()}, err
+	return engine.StartParams{Ordinal: n.Ordinal, Identity: identity, Socket: n.Config.Socket, WrapperPID: os.Getpid(), Pair: n.Config.Pair}, err
 }
 
 // direct starts a server as its engine has it.

@@ -100,7 +100,11 @@ func (s State) Settled(leave map[string]Leave) (bool, string) {
 		return false, "a failover from " + s.Failovers[len(s.Failovers)-1].OldWriter + " is under way"
 	}
 	for _, n := range s.Nodes {
-		if why := restless(n, leave[n.Name], len(s.Writers) > 1); why != "" {
+		own := leave[n.Name]
+		if s.Independent && len(leave) > 0 { // a node that is cut off from one that follows it leaves that behind too
+			own = max(own, MayLag)
+		}
+		if why := restless(n, own, len(s.Writers) > 1); why != "" {
 			return false, n.Name + " is " + string(StatusRole(n.Role)) + ": " + why
 		}
 	}
@@ -118,7 +122,7 @@ func restless(n NodeState, leave Leave, several bool) string {
 	follows := n.Role == Reader || n.Role == Writer && several
 	switch {
 	case leave == MayBeDown, n.Role == Isolated, n.Role == Writer && !several,
-		follows && (n.CaughtUp || leave == MayLag):
+		follows && (n.CaughtUp || n.Stopped || leave == MayLag):
 		return ""
 	case n.Why != "":
 		return n.Why

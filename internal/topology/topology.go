@@ -63,6 +63,9 @@ type System struct {
 	LossesWhileDegraded bool
 	// DegradedBy is the field of the spec by which no commit waits then, with its value; "" where commits wait as long as there is a standby.
 	DegradedBy string
+	// Independent tells that several nodes take writes without asking each other, and get each other's writes later. What was written is on
+	// any of them, and rows that several have changed may differ for good.
+	Independent bool
 	// ReadsWait tells that a read is answered only once its node has what the others had committed.
 	ReadsWait bool
 	// Store tells that the nodes agree on the writer in the API server: a writer that cannot reach it gives the writes up, or keeps them.
@@ -129,6 +132,8 @@ type Routes struct {
 	ReaderPath string
 	Writer     wire.Endpoint
 	Readers    wire.Endpoint
+	// Several nodes answer WriterPath at once: a proxy that writes to one of them chooses it.
+	Several bool
 	// Sign is how a server itself shows its role to SQL clients.
 	Sign Sign
 }
@@ -172,6 +177,8 @@ type State struct {
 	Deployed bool `json:"deployed,omitempty"`
 	// Writers are the nodes that take writes, or are to again as soon as they can, in the order of Nodes. Empty while that is unknown.
 	Writers []string `json:"writers,omitempty"`
+	// Independent: see System.
+	Independent bool `json:"independent,omitempty"`
 	// Silent are the nodes that did not answer, where each node is asked: what they alone know is missing here.
 	Silent []string    `json:"silent,omitempty"`
 	Nodes  []NodeState `json:"nodes,omitempty"`

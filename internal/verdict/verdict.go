@@ -20,10 +20,11 @@ import (
 	"replab.dev/internal/verdict/outage"
 	"replab.dev/internal/verdict/rejoin"
 	"replab.dev/internal/verdict/settings"
+	"replab.dev/internal/verdict/traffic"
 	"replab.dev/internal/verdict/writes"
 )
 
-// concern of a run: it states its figures, says which of them are not exact, and what it found. Each part but the last may be missing.
+// concern of a run: it states its figures, says which of them are not exact, and what it found. Each part may be missing.
 type concern struct {
 	fill     func(evidence.Run, *evidence.Status)
 	bound    func(*figure.Bounds, evidence.Run, *evidence.Status)
@@ -37,6 +38,7 @@ var concerns = []concern{
 	{writes.Fill, writes.Bound, writes.Findings},
 	{load.Fill, load.Bound, load.Findings},
 	{lag.Fill, lag.Bound, lag.Findings},
+	{traffic.Fill, traffic.Bound, nil},
 	{degraded.Fill, degraded.Bound, degraded.Findings},
 	{group.Fill, group.Bound, group.Findings},
 	{outage.Fill, outage.Bound, outage.Findings},
@@ -54,7 +56,9 @@ func Judge(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) {
 
 	var found []finding.Finding
 	for _, c := range concerns {
-		found = append(found, c.findings(e, status)...)
+		if c.findings != nil {
+			found = append(found, c.findings(e, status)...)
+		}
 	}
 	found = append(found, goalFindings(status)...)
 	status.Verdict, status.Reasons = decide(found)

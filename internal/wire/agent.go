@@ -33,6 +33,8 @@ type AgentConfig struct {
 	Leases bool `json:"leases"`
 	// Group is absent where the servers form none.
 	Group *GroupConfig `json:"group,omitempty"`
+	// Pair is absent where not both servers take writes, or there are not two.
+	Pair *PairConfig `json:"pair,omitempty"`
 	// Inspect: the start wrapper has each server that had data read before it is started in its place; see Inspection.
 	Inspect   bool   `json:"inspect,omitempty"`
 	RunDir    string `json:"runDir,omitempty"` // the wrapper's notes, which the agent may read; with Group, Inspect or Manager
@@ -65,6 +67,8 @@ type ServerConfig struct {
 	Inspect bool           `json:"inspect,omitempty"`
 	RunDir  string         `json:"runDir,omitempty"`
 	Manager *ManagerConfig `json:"manager,omitempty"`
+	// Pair: another server takes writes too.
+	Pair bool `json:"pair,omitempty"`
 	// CopyPort is where the wrapper gives copies of the data to other nodes: GET CopyPath, as AccountReplication. 0: nowhere.
 	CopyPort int `json:"copyPort,omitempty"`
 }
@@ -101,6 +105,8 @@ type NodeState struct {
 	Group *GroupState `json:"group,omitempty"`
 	// Manager is absent where no manager runs the servers.
 	Manager *ManagerState `json:"manager,omitempty"`
+	// Pair is absent where not both of two servers take writes.
+	Pair *PairState `json:"pair,omitempty"`
 }
 
 // Resources are counters since the server or the pod's network began, and gauges of the moment.
@@ -115,6 +121,15 @@ type Resources struct {
 	NetworkReceivedBytes int64 `json:"networkReceivedBytes"`
 	NetworkSentBytes     int64 `json:"networkSentBytes"`
 	ServerPID            int64 `json:"serverPID"` // counters of a new process start again at 0
+	// Peers are the packets of replication, where they are counted.
+	Peers []PeerTraffic `json:"peers,omitempty"`
+}
+
+// PeerTraffic are the bytes of IP packets between the servers of a node and of another one, since the node's pod began.
+type PeerTraffic struct {
+	Node          string `json:"node"` // the other one
+	SentBytes     int64  `json:"sentBytes"`
+	ReceivedBytes int64  `json:"receivedBytes"`
 }
 
 // FaultAction is what an agent can do to its server. DeletePod is the operator's own; it asks the agent for Hold only.

@@ -17,6 +17,8 @@ type AuditConfig struct {
 	Nodes     []AuditNode `json:"nodes"`
 	// SeededUsers is how many rows of UsersTable have no write id.
 	SeededUsers int64 `json:"seededUsers"`
+	// Independent: nodes take writes without asking each other. What exists is on any node, and rows may differ.
+	Independent bool `json:"independent,omitempty"`
 	// ConnectTimeoutMilliseconds bounds how long a node may take to answer before it is reported as not counted.
 	ConnectTimeoutMilliseconds int64 `json:"connectTimeoutMilliseconds"`
 }
@@ -42,9 +44,34 @@ type AuditResult struct {
 	// GhostWrites are the distinct write ids that nodes hold, or held at an inspection, and the primary has not. Nodes that could not be
 	// read are left out. Absent when the primary was not read.
 	GhostWrites *int64 `json:"ghostWrites,omitempty"`
+	// Divergence of the nodes' rows with AuditConfig.Independent, where two nodes were read.
+	Divergence *Divergence `json:"divergence,omitempty"`
 }
 
-// WriteSets are the sizes of the sets that measurement.md section 1 defines, taken on the primary.
+// Divergence is how the rows of UsersTable differ that two nodes have by the same id.
+type Divergence struct {
+	Failed  string         `json:"failed,omitempty"` // why they could not be compared
+	Rows    int64          `json:"rows"`
+	Samples []DivergentRow `json:"samples,omitempty"` // the first ones by id, at most MaxDivergentSamples
+}
+
+// MaxDivergentSamples bounds Divergence.Samples.
+const MaxDivergentSamples = 20
+
+// DivergentRow is a row whose columns differ.
+type DivergentRow struct {
+	ID      uint64            `json:"id"`
+	Columns []DivergentColumn `json:"columns"`
+}
+
+// DivergentColumn is a column whose values differ: the beginning of each, by the name of its node.
+type DivergentColumn struct {
+	Name   string            `json:"name"`
+	Values map[string]string `json:"values"`
+}
+
+// WriteSets are the sizes of the sets that measurement.md section 1 defines, taken on the primary, or with AuditConfig.Independent on all nodes
+// that could be read.
 type WriteSets struct {
 	LedgerCounts
 	Present    int64 `json:"present"`
@@ -87,6 +114,8 @@ type AuditedNode struct {
 	Rows    *int64 `json:"rows,omitempty"`    // of UsersTable, seeded rows included
 	Missing *int64 `json:"missing,omitempty"` // write ids that the primary has and this node has not
 	Extra   *int64 `json:"extra,omitempty"`   // write ids that only this node has
+	// Lost are the acknowledged writes that this node lacks, with AuditConfig.Independent.
+	Lost *int64 `json:"lost,omitempty"`
 	// ExtraProbeWrites are rows of ProbeTable that only this node has.
 	ExtraProbeWrites *int64 `json:"extraProbeWrites,omitempty"`
 	// HoldsOwn tells whether the node holds transactions that it made itself, by the identity of its data. One that acknowledged writes and

@@ -82,8 +82,10 @@ type NodeView struct {
 	Name string `json:"name,omitempty"`
 	Role Role   `json:"role,omitempty"`
 	// CaughtUp tells that the node has applied all that the writers have executed.
-	CaughtUp bool   `json:"caughtUp,omitempty"`
-	Why      string `json:"why,omitempty"`
+	CaughtUp bool `json:"caughtUp,omitempty"`
+	// Stopped tells that the server stopped to replicate by itself, and will not catch up.
+	Stopped bool   `json:"stopped,omitempty"`
+	Why     string `json:"why,omitempty"`
 	// GhostTransactions are those that an isolated old primary has executed and the new primary has not, counted: GTID_SUBTRACT(old, new).
 	// Absent until the old primary came back and was asked.
 	GhostTransactions *int64 `json:"ghostTransactions,omitempty"`

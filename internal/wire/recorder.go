@@ -120,6 +120,8 @@ type RecorderResults struct {
 	// are part of all other figures.
 	TimelineOmittedSeconds int64           `json:"timelineOmittedSeconds,omitempty"`
 	Resources              []NodeResources `json:"resources,omitempty"`
+	// Traffic of replication, an entry for each node, other node and stage that was sampled at least twice.
+	Traffic []NodeTraffic `json:"traffic,omitempty"`
 	// Links are of the nodes whose agents hold packets up, an entry for each stage in which one could be asked.
 	Links  []NodeLinks `json:"links,omitempty"`
 	Clocks []Clock     `json:"clocks,omitempty"`
@@ -239,6 +241,16 @@ type NodeResources struct {
 	WrittenBytes         int64  `json:"writtenBytes"`
 	NetworkReceivedBytes int64  `json:"networkReceivedBytes"`
 	NetworkSentBytes     int64  `json:"networkSentBytes"`
+}
+
+// NodeTraffic are the bytes of replication between a node and another one in one stage, by the first node's account: differences of counters.
+type NodeTraffic struct {
+	Node                 string `json:"node"`
+	Peer                 string `json:"peer"`
+	Stage                string `json:"stage"`
+	DurationMicroseconds int64  `json:"durationMicroseconds"`
+	SentBytes            int64  `json:"sentBytes"`
+	ReceivedBytes        int64  `json:"receivedBytes"`
 }
 
 // ClockSource is a process whose clock is measured: its URL answers ClockReading.

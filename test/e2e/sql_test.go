@@ -20,10 +20,16 @@ import (
 // open connects to the server in a pod of the experiment, through the API server: the pod itself is asked, not a proxy.
 func open(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment, pod string) *sql.DB {
 	t.Helper()
+	return openAs(ctx, t, cfg, x, pod, wire.AccountProbe)
+}
+
+// openAs is open with another account.
+func openAs(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment, pod, account string) *sql.DB {
+	t.Helper()
 	var secret corev1.Secret
 	check(t, cfg.Client().Resources().Get(ctx, kube.SecretName(x.Name), x.Namespace, &secret))
 	of := sqlOf(x.Spec.Topology)
-	db, err := of.open(forward(t, cfg, x.Namespace, pod, of.port), wire.AccountProbe, string(secret.Data[wire.AccountProbe]))
+	db, err := of.open(forward(t, cfg, x.Namespace, pod, of.port), account, string(secret.Data[account]))
 	check(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db

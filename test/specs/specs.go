@@ -23,14 +23,12 @@ type Case struct {
 	Says string
 	// Neighbour is the smallest change of Refused that keeps the rule.
 	Neighbour string
-	// Unsupported neighbours keep this rule, and are refused by another one since this version cannot run them.
-	Unsupported bool
 }
 
 // Cases break the rules, each in its own way.
 var Cases = slices.Concat(shapeCases, runShapeCases, topologySenseCases, distanceCases, withoutDistanceCases, podsSenseCases, loadSenseCases,
 	faultSenseCases, patroniCases, togetherCases, heldCases, lostCases, namedCases, goalSenseCases, reviewedCases,
-	parameterCases, unplacedCases, boundaryCases)
+	parameterCases, unplacedCases, boundaryCases, dualPrimaryCases)
 
 // minimal is the least that a person has to write.
 const minimal = `

@@ -33,13 +33,6 @@ var shapeCases = []Case{
 		Neighbour: `{spec: {baseline: {name: single}}}`,
 	},
 	{
-		Name:      "a type of topology that comes later",
-		Refused:   `{spec: {topology: {type: DualPrimary, nodes: 2}}}`,
-		Field:     "spec.topology.type",
-		Says:      "DualPrimary is not supported by this version",
-		Neighbour: `{spec: {topology: {type: Galera, nodes: 3}}}`,
-	},
-	{
 		Name:      "Galera without failover",
 		Refused:   `{spec: {topology: {type: Galera, nodes: 3, failover: None}}}`,
 		Field:     "spec.topology.failover",
@@ -142,7 +135,7 @@ var shapeCases = []Case{
 		Refused:   `{spec: {topology: {dualPrimary: {semiSync: true}}}}`,
 		Field:     "spec.topology.dualPrimary",
 		Says:      "these settings belong to type DualPrimary",
-		Neighbour: `{spec: {topology: {type: DualPrimary, nodes: 2, dualPrimary: {semiSync: true}}}}`, Unsupported: true,
+		Neighbour: `{spec: {topology: {type: DualPrimary, nodes: 2, dualPrimary: {semiSync: true}}}}`,
 	},
 	{
 		Name:      "a parameter that would be another line of the configuration file",
@@ -275,7 +268,7 @@ var shapeCases = []Case{
 		Refused:   `{spec: {topology: {type: DualPrimary, nodes: 2}, routing: {proxy: ProxySQL}}}`,
 		Field:     "spec.routing.proxy",
 		Says:      "ProxySQL writes to every writable server, and DualPrimary has two",
-		Neighbour: `{spec: {topology: {type: DualPrimary, nodes: 2}, routing: {proxy: ProxySQL, writes: All}}}`, Unsupported: true,
+		Neighbour: `{spec: {topology: {type: DualPrimary, nodes: 2}, routing: {proxy: ProxySQL, writes: All}}}`,
 	},
 	{
 		Name:      "settings of another proxy",

@@ -40,14 +40,20 @@ func aimed(s *spec, i int, f v1alpha1.Fault) {
 	s.refuse(f.Node != nil && *f.Node >= nodes, at("faults", i, "node"), fmt.Sprintf("the topology has no such node. Use 0 to %d.", nodes-1))
 	s.refuse(nodes == 1 && (f.Target == v1alpha1.TargetReplica || f.Target == v1alpha1.TargetAllReplicas), at("faults", i, "target"),
 		"the topology has no replicas. Use target Primary, or set topology.nodes to 2 or more.")
+	s.refuse(s.dualPrimary() && f.Target != v1alpha1.TargetNode, at("faults", i, "target"), "with DualPrimary both nodes are primaries. Use target Node, with node 0 or 1.")
 }
 
 // possible: an action that nobody can carry out.
 func possible(s *spec, i int, f v1alpha1.Fault) {
 	path := at("faults", i, "action")
-	if f.Action == v1alpha1.ActionSwitchover {
+	if f.Action == v1alpha1.ActionSwitchover && s.dualPrimary() {
+		s.refuse(true, path, "with DualPrimary no node hands the writes over: the proxy moves them from a lost one. Use another action.")
+	} else if f.Action == v1alpha1.ActionSwitchover {
 		switchover(s, i, f)
 	}
+	logs := s.Topology.DualPrimary == nil || s.Topology.DualPrimary.LogReplicaUpdates == nil || *s.Topology.DualPrimary.LogReplicaUpdates
+	s.refuse(s.dualPrimary() && !logs && f.Action == v1alpha1.ActionDeletePod && s.Topology.Storage.Medium != v1alpha1.MediumVolumeClaim, path,
+		"the node's data go with its pod, and the other's log lacks a part. Use dualPrimary.logReplicaUpdates true, or storage.medium VolumeClaim.")
 	s.refuse(f.Action == v1alpha1.ActionKillServer && !s.postgres(), path, "KillServer needs Patroni, which starts the server again in its container. Use Kill.")
 	s.refuse(f.Action.EndsServer() && s.Topology.Nodes > 1 && s.Topology.Failover == v1alpha1.FailoverNone && s.postgres(), path,
 		"with failover None Patroni is paused and starts no stopped server. Use Pause or Partition, or failover Automatic.")

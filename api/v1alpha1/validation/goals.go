@@ -12,7 +12,7 @@ import (
 
 // Metrics that need writes of the load.
 var ofWrites = []v1alpha1.Metric{
-	"lostWrites", "ghostWrites", "indeterminateWrites", "rejectedWrites", "conflictingWrites", "certificationFailures", "forcedAborts", "flowControlPausedPercent",
+	"lostWrites", "ghostWrites", "indeterminateWrites", "rejectedWrites", "conflictingWrites", "certificationFailures", "forcedAborts", "flowControlPausedPercent", "divergentRows",
 }
 
 // Metrics that members of a group count.
@@ -108,9 +108,11 @@ func measured(s *spec, path *field.Path, g v1alpha1.Goal) {
 	refuse(ofLag(g.Metric) && (s.Topology.Nodes == 1 || s.Probes.Lag.IntervalMilliseconds == 0),
 		"the lag needs replicas and its probe. Set topology.nodes to 2 or more and probes.lag.intervalMilliseconds above 0, or use another metric.")
 	patroni := s.Topology.Type == v1alpha1.TopologyPatroni && (s.Topology.Patroni == nil || s.Topology.Patroni.SynchronousMode != modeOff)
-	refuse(g.Metric == "degradedCommits" && s.Topology.Type != v1alpha1.TopologySemiSync && !patroni,
+	acks, _ := s.semiSync()
+	refuse(g.Metric == "degradedCommits" && acks == 0 && !patroni,
 		"no commit waits for a replica here. Use type SemiSync, or Patroni with a synchronousMode, or use another metric.")
 	refuse(slices.Contains(ofGroups, g.Metric) && !s.galera(), "only type Galera has this figure. Use another metric, or change the type.")
+	refuse(g.Metric == "divergentRows" && !s.dualPrimary(), "only the rows of two primaries are compared. Use another metric, or change the type to DualPrimary.")
 	if s.Load.Script == nil { // what another one sends is not known
 		offers(s, g.Metric, refuse)
 	}

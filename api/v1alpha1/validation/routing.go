@@ -8,14 +8,15 @@ import (
 
 // routing: proxies that cannot serve the topology, and settings of another proxy.
 func routing(s *spec) {
-	r, t := s.Routing, s.Topology.Type
+	r := s.Routing
 	proxySQL := r.Proxy == v1alpha1.ProxyProxySQL
 	all := r.Writes == v1alpha1.WritesAll
 	s.refuse(proxySQL && s.postgres(), at("routing.proxy"), "ProxySQL does not speak PostgreSQL's protocol. Use HAProxy or None.")
-	s.refuse(proxySQL && t == v1alpha1.TopologyDualPrimary && !all, at("routing.proxy"),
+	s.refuse(proxySQL && s.dualPrimary() && !all, at("routing.proxy"),
 		"ProxySQL writes to every writable server, and DualPrimary has two. Set routing.writes to All, or use HAProxy.")
 	s.refuse(r.Proxy == v1alpha1.ProxyNone && s.galera(), at("routing.proxy"), "members of Galera show their roles to a proxy only. Use HAProxy or ProxySQL.")
-	s.refuse(all && t != v1alpha1.TopologyDualPrimary && !s.galera(), at("routing.writes"), "All needs nodes that all take writes, as with type Galera. Use Primary.")
+	s.refuse(r.Proxy == v1alpha1.ProxyNone && s.dualPrimary(), at("routing.proxy"), "without a proxy nothing chooses one of two primaries. Use HAProxy, or ProxySQL with routing.writes All.")
+	s.refuse(all && !s.dualPrimary() && !s.galera(), at("routing.writes"), "All needs nodes that all take writes, as with type Galera. Use Primary.")
 	s.refuse(r.ProxySQL != nil && !proxySQL, at("routing.proxySQL"), "these settings belong to proxy ProxySQL. Remove them, or set routing.proxy to ProxySQL.")
 	if r.Proxy == v1alpha1.ProxyNone {
 		standard := v1alpha1.RoutingCheck{IntervalMilliseconds: 250, Fall: 2, Rise: 1}

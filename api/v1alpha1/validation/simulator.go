@@ -128,6 +128,9 @@ func (m *simulator) out(c cutOff) bool {
 		failsafe := m.Topology.Patroni != nil && m.Topology.Patroni.FailsafeMode
 		return c.store && (m.n == 1 || !failsafe)
 	}
+	if m.dualPrimary() {
+		return c.clients
+	}
 	return c.manager
 }
 
@@ -224,6 +227,9 @@ func (m *simulator) hit(w *world, number int, targets []int) {
 
 // moves tells of a fault after which another node may lead.
 func (m *simulator) moves(f v1alpha1.Fault) bool {
+	if m.dualPrimary() && f.Action == v1alpha1.ActionPartition {
+		return m.cutOf(f, 0).clients
+	}
 	switch f.PartitionFrom {
 	case v1alpha1.PartitionClients:
 		return false

@@ -18,8 +18,11 @@ func topology(s *spec) {
 	s.refuse(s.galera() && t.Failover == v1alpha1.FailoverNone, at("topology.failover"),
 		"type Galera always fails over. Remove failover.")
 	s.refuse(t.Galera != nil && !s.galera(), at("topology.galera"), "these settings belong to type Galera. Remove them, or change the type.")
-	s.refuse(t.DualPrimary != nil && t.Type != v1alpha1.TopologyDualPrimary, at("topology.dualPrimary"),
+	s.refuse(t.DualPrimary != nil && !s.dualPrimary(), at("topology.dualPrimary"),
 		"these settings belong to type DualPrimary. Remove them.")
+	s.refuse(s.dualPrimary() && t.Nodes > 2, at("topology.nodes"), "type DualPrimary has 2 nodes. Set nodes to 2, or use type Galera.")
+	s.refuse(s.dualPrimary() && t.Failover == v1alpha1.FailoverNone, at("topology.failover"),
+		"with type DualPrimary the proxy moves the writes. Remove failover.")
 	s.refuse(!s.replication() && t.Director != v1alpha1.DirectorSpec{PeriodMilliseconds: 250, FailureThreshold: 3, LeaseMilliseconds: 5000} &&
 		t.Director != v1alpha1.DirectorSpec{}, at("topology.director"),
 		"no director manages these nodes: it is for Single, Async and SemiSync with MySQL or MariaDB. Remove it.")
@@ -31,7 +34,6 @@ func topology(s *spec) {
 
 func engineOf(s *spec) {
 	t := s.Topology
-	s.refuse(t.Type == v1alpha1.TopologyDualPrimary, at("topology.type"), "DualPrimary is not supported by this version. Use Single, Async, SemiSync, Galera or Patroni.")
 	s.refuse(t.Type == v1alpha1.TopologyPatroni && !s.postgres(), at("topology.engine"), "type Patroni runs PostgreSQL only. Set PostgreSQL, or remove engine.")
 	none := []v1alpha1.TopologyType{v1alpha1.TopologySemiSync, v1alpha1.TopologyDualPrimary, v1alpha1.TopologyGalera}
 	s.refuse(s.postgres() && slices.Contains(none, t.Type), at("topology.engine"),

@@ -101,6 +101,8 @@ func (s *spec) replication() bool {
 // semiSync is how many replicas acknowledge a commit, and how long it waits for them at most. Without semi-sync both are 0.
 func (s *spec) semiSync() (acks int32, timeoutMilliseconds int64) {
 	switch t := s.Topology; {
+	case s.dualPrimary() && (t.DualPrimary == nil || t.DualPrimary.SemiSync == nil || *t.DualPrimary.SemiSync):
+		return 1, 10000
 	case t.Type != v1alpha1.TopologySemiSync:
 		return 0, 0
 	case t.SemiSync != nil:
@@ -110,6 +112,9 @@ func (s *spec) semiSync() (acks int32, timeoutMilliseconds int64) {
 }
 
 func (s *spec) galera() bool { return s.Topology.Type == v1alpha1.TopologyGalera }
+
+// dualPrimary tells that two servers take writes, and replicate from each other.
+func (s *spec) dualPrimary() bool { return s.Topology.Type == v1alpha1.TopologyDualPrimary }
 
 // zone of a node, -1 where it is in none.
 func (s *spec) zone(node int) int {

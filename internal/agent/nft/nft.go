@@ -132,7 +132,7 @@ func fault(what string, err error) error {
 		return nil
 	}
 	if errors.Is(err, unix.EPERM) {
-		return fmt.Errorf("%s: %w: the agent has no capability NET_ADMIN; give it to the agent's container in experiments that have a partition or a link", what, err)
+		return fmt.Errorf("%s: %w: the agent has no capability NET_ADMIN; give it to the agent's container in experiments with a partition, a link or two primaries", what, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

@@ -113,9 +113,13 @@ func (f family) match(set *nftables.Set, offset uint32) []expr.Any {
 
 // drop counts and drops what matches, in a table of both families.
 func (f family) drop(set *nftables.Set, offset uint32) []expr.Any {
-	ours := []expr.Any{
+	return slices.Concat(f.ours(), f.match(set, offset), []expr.Any{&expr.Counter{}, &expr.Verdict{Kind: expr.VerdictDrop}})
+}
+
+// ours is for packets of this family, in a table of both.
+func (f family) ours() []expr.Any {
+	return []expr.Any{
 		&expr.Meta{Key: expr.MetaKeyNFPROTO, Register: 1},
 		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{f.protocol}},
 	}
-	return slices.Concat(ours, f.match(set, offset), []expr.Any{&expr.Counter{}, &expr.Verdict{Kind: expr.VerdictDrop}})
 }

@@ -53,6 +53,12 @@ type Switcher interface {
 	SwitchOver(name string) error
 }
 
+// Counter is a Part that counts what its node exchanges with other nodes.
+type Counter interface {
+	// Traffic with each of them; none where it is not counted.
+	Traffic() []wire.PeerTraffic
+}
+
 // Measured is a Part with metrics of its own.
 type Measured interface {
 	Families() []*metrics.Family

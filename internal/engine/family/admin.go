@@ -127,7 +127,7 @@ func (a *Admin) Attach(ctx context.Context, source engine.Source) error {
 		steps = append(steps,
 			Step{What: "disable the source side of semi-sync", SQL: a.acts.SourceOff}, Step{What: "enable the replica side of semi-sync", SQL: a.acts.ReplicaOn})
 	}
-	if a.acts.Position != "" {
+	if a.acts.Position != "" && !a.Pair { // one of a pair has all that it executed in its log only by its settings
 		steps = append(steps, Step{What: "set where replication goes on", SQL: a.acts.Position})
 	}
 	return a.Exec(ctx, append(steps, Step{

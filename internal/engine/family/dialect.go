@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"replab.dev/internal/engine"
@@ -33,6 +34,7 @@ type ConfigLists struct {
 	Sizes                []string // of memory and logs
 	SemiSync             func(engine.SemiSync) []string
 	Group                func(g engine.Group, runDir string) []string
+	Pair                 func(engine.Pair) []string
 }
 
 // ExpectedLists are settings that servers report.
@@ -42,6 +44,8 @@ type ExpectedLists struct {
 	Group       func(engine.Group) []wire.Setting
 	// MembersLog: members of a group keep a binary log.
 	MembersLog bool
+	// Pair changes settings of Replicating. One without a value differs between the two servers.
+	Pair func(engine.Pair) []wire.Setting
 }
 
 // Program is engine.Server's. It has no port for copies.
@@ -77,6 +81,9 @@ func (d *Dialect) config(place engine.Place, socket string, s engine.Settings) s
 	if s.SemiSync != nil {
 		lines = append(lines, d.Lines.SemiSync(*s.SemiSync)...)
 	}
+	if s.Pair != nil {
+		lines = append(append(lines, fmt.Sprintf("auto-increment-increment=%d", writersOfPair)), d.Lines.Pair(*s.Pair)...)
+	}
 	return strings.Join(append(lines, ConfigLines(s.Parameters)...), "\n") + "\n"
 }
 
@@ -96,7 +103,40 @@ func (d *Dialect) Expected(s engine.Settings) []wire.Setting {
 	if s.Group == nil && s.SemiSync != nil {
 		list = append(list, d.Settings.SemiSync(*s.SemiSync)...)
 	}
+	if s.Pair != nil {
+		list = append(changed(list, d.Settings.Pair(*s.Pair)), wire.Setting{Name: "auto_increment_increment", Value: strconv.Itoa(writersOfPair)})
+	}
 	return append(list, Parameters(s.Parameters)...)
+}
+
+// changed are the settings with other values. One without a value is left out.
+func changed(list, by []wire.Setting) []wire.Setting {
+	for _, b := range by {
+		i := slices.IndexFunc(list, func(s wire.Setting) bool { return s.Name == b.Name })
+		switch {
+		case b.Value == "":
+			list = slices.Delete(list, i, i+1)
+		default:
+			list[i].Value = b.Value
+		}
+	}
+	return list
+}
+
+// OnOff is how the servers write a switch.
+func OnOff(on bool) string {
+	if on {
+		return "ON"
+	}
+	return "OFF"
+}
+
+// writersOfPair is the step between the ids that one server of a pair gives to rows. The other server gives the ids between them.
+const writersOfPair = 2
+
+// PairArguments are what a server of a pair is started with, and no other server.
+func PairArguments(ordinal int) []string {
+	return []string{fmt.Sprintf("--auto-increment-offset=%d", ordinal+1)}
 }
 
 // Durability is a pair of settings: how the redo log and the binary log reach the disk.

@@ -128,6 +128,15 @@ func OpenAdmin(p engine.AdminParams) (engine.Admin, error) {
 	return &admin{a}, err
 }
 
+// Admin implements engine.Paired.
+func (Server) Admin(p engine.AdminParams) (engine.Admin, error) { return OpenAdmin(p) }
+
+// Position implements engine.Paired.
+func (Server) Position(text string) (engine.Position, error) {
+	state, err := gtid.Parse(text)
+	return engine.PositionOf(state), err
+}
+
 // Look implements engine.Admin. What the server has received it asks after what it has executed, so that the one is never behind
 // the other.
 func (a *admin) Look(ctx context.Context, q engine.Question) (engine.Look, error) {
@@ -171,7 +180,11 @@ func (a *admin) lookStatement(q engine.Question) string {
 	if q.Clone {
 		copied = strings.Join([]string{loadFile(engine.CopyRequestFile), loadFile(engine.CopyStateFile), loadFile(engine.CopyFiguresFile)}, ", ")
 	}
-	return fmt.Sprintf("SELECT NOT @@GLOBAL.read_only, @@GLOBAL.gtid_binlog_state, %s, %s, %s", awaits, clients, copied)
+	executed := "@@GLOBAL.gtid_binlog_state"
+	if a.Pair { // what it has replicated need not be in its log
+		executed = "CONCAT_WS(',', NULLIF(@@GLOBAL.gtid_binlog_state, ''), NULLIF(@@GLOBAL.gtid_slave_pos, ''))"
+	}
+	return fmt.Sprintf("SELECT NOT @@GLOBAL.read_only, %s, %s, %s, %s", executed, awaits, clients, copied)
 }
 
 // seenAsReplica adds what SHOW REPLICA STATUS says; a server that is no replica has no row.

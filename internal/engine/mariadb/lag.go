@@ -13,10 +13,7 @@ import (
 	"replab.dev/internal/engine/mariadb/gtid"
 )
 
-// probeDomain has the lag probe's writes and no others, so that their numbers are known before they are made.
-const probeDomain = 1
-
-// Lag opens the sessions of one lag probe. Its writes have a domain of their own, so their numbers are known beforehand, and waits are woken
+// Lag opens the sessions of one lag probe. Its writes have a domain of their own, the one after their server's. So their numbers are known beforehand, and waits are woken
 // by them alone. gtid_slave_pos shows a write right after the storage engine's commit. slave_parallel_threads=0 keeps both domains in one order.
 type Lag struct {
 	*family.LagProbe
@@ -28,26 +25,31 @@ type Lag struct {
 // taking is a session's part of the writes: write number W has the transaction number W + offset, made by server.
 type taking struct {
 	first  uint64 // write
+	domain uint32
 	server uint32
 	offset int64
 }
 
 // name is a transaction of the probe.
 type name struct {
-	server uint32
-	number uint64
+	domain, server uint32
+	number         uint64
 }
+
+func (n name) String() string { return fmt.Sprintf("%d-%d-%d", n.domain, n.server, n.number) }
+
+func (n name) in(s gtid.State) bool { return s.Has(n.domain, n.server, n.number) }
 
 // NewLag connects to nothing yet.
 func NewLag(t engine.LagTarget) *Lag {
 	return &Lag{LagProbe: family.NewLagProbe(t, dialect.Lag)}
 }
 
-// take notes that a session of a server whose domain ends with a number takes the writes from the given one on.
-func (l *Lag) take(first uint64, server uint32, last uint64) {
+// take notes that a session takes the writes from the given one on. last is the last transaction of its domain.
+func (l *Lag) take(first uint64, last name) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.taken = append(l.taken, taking{first: first, server: server, offset: int64(last) + 1 - int64(first)})
+	l.taken = append(l.taken, taking{first: first, domain: last.domain, server: last.server, offset: int64(last.number) + 1 - int64(first)})
 }
 
 // of is the transaction of a write, which may be the next one; false before any session.
@@ -56,7 +58,7 @@ func (l *Lag) of(write uint64) (name, bool) {
 	defer l.mu.Unlock()
 	for i := len(l.taken) - 1; i >= 0; i-- {
 		if t := l.taken[i]; t.first <= write {
-			return name{t.server, uint64(int64(write) + t.offset)}, true
+			return name{t.domain, t.server, uint64(int64(write) + t.offset)}, true
 		}
 	}
 	return name{}, false
@@ -110,9 +112,8 @@ func (l *Lag) missing(first, last uint64, has func(name) bool) engine.Spans {
 // LagWriter is a session on the server that takes the writes.
 type LagWriter struct {
 	lagReader
-	server uint32
-	last   uint64 // of the domain when the session began
-	took   bool   // a write
+	last name // of the domain when the session began, as if it were this server's
+	took bool // a write
 }
 
 // number has the session's writes in the probe's domain, and notes where that ends.
@@ -121,11 +122,19 @@ func (w *LagWriter) number() error {
 	if err != nil {
 		return err
 	}
-	if err := w.Exec("SET SESSION gtid_domain_id=" + strconv.Itoa(probeDomain)); err != nil {
+	if err := w.Exec("SET SESSION gtid_domain_id=@@GLOBAL.gtid_domain_id+1"); err != nil {
+		return err
+	}
+	row, err := w.Row("SELECT @@SESSION.gtid_domain_id", 1)
+	if err != nil {
+		return err
+	}
+	domain, err := strconv.ParseUint(*row[0], 10, 32)
+	if err != nil {
 		return err
 	}
 	state, err := w.state()
-	w.server, w.last = uint32(id), state.Last(probeDomain)
+	w.last = name{uint32(domain), uint32(id), state.Last(uint32(domain))}
 	return err
 }
 
@@ -138,7 +147,7 @@ func (w *LagWriter) Missing(first, last uint64) (engine.Spans, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask which of the probe's writes are missing: %w", err)
 	}
-	return w.probe.missing(first, last, func(n name) bool { return state.Has(probeDomain, n.server, n.number) }), nil
+	return w.probe.missing(first, last, func(n name) bool { return n.in(state) }), nil
 }
 
 // Confirm does as lag.Confirmer says. A write of an earlier session, whose answer did not come in time, may have got the number that was
@@ -152,7 +161,7 @@ func (w *LagWriter) Confirm(seq uint64) error {
 		return fmt.Errorf("ask for the name of the probe's write %d: %w", seq, err)
 	}
 	foreseen, _ := w.probe.of(seq)
-	if want := fmt.Sprintf("%d-%d-%d", probeDomain, foreseen.server, foreseen.number); row[0] == nil || *row[0] != want {
+	if want := foreseen.String(); row[0] == nil || *row[0] != want {
 		return fmt.Errorf("the probe's write %d is not the transaction %s, by which it is waited for: another one came before it", seq, want)
 	}
 	return nil
@@ -163,7 +172,7 @@ func (w *LagWriter) Confirm(seq uint64) error {
 func (w *LagWriter) Write(seq, row uint64, size int) error {
 	if w.Member == nil && !w.took {
 		w.took = true
-		w.probe.take(seq, w.server, w.last)
+		w.probe.take(seq, w.last)
 	}
 	return w.Insert("", seq, row, size)
 }
@@ -184,7 +193,7 @@ func (w *LagWatcher) Server() engine.LagWatched {
 }
 
 // Missing does as lag.Session says. A replica writes into its binary log, and flushes that, before it commits: what is visible
-// gtid_slave_pos tells, and whose it is the binary log.
+// gtid_slave_pos tells, and whose it is the binary log. Without replicas' updates in the log gtid_slave_pos tells both.
 func (w *LagWatcher) Missing(first, last uint64) (engine.Spans, error) {
 	if w.Member != nil {
 		return w.Member.Missing(first, last)
@@ -202,7 +211,7 @@ func (w *LagWatcher) Missing(first, last uint64) (engine.Spans, error) {
 		return nil, err
 	}
 	return w.probe.missing(first, last, func(n name) bool {
-		return logged.Has(probeDomain, n.server, n.number) && applied.Last(probeDomain) >= n.number
+		return (n.in(logged) || n.in(applied)) && applied.Last(n.domain) >= n.number
 	}), nil
 }
 
@@ -217,7 +226,7 @@ func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
 		time.Sleep(min(atMost, unknownPause))
 		return false, nil
 	}
-	row, err := w.Row(fmt.Sprintf("SELECT MASTER_GTID_WAIT('%d-%d-%d', %.3f)", probeDomain, n.server, n.number, atMost.Seconds()), 1)
+	row, err := w.Row(fmt.Sprintf("SELECT MASTER_GTID_WAIT('%s', %.3f)", n, atMost.Seconds()), 1)
 	if err != nil {
 		return false, fmt.Errorf("wait for the probe's write %d: %w", seq, err)
 	}
@@ -230,11 +239,11 @@ func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
 	if w.follows == n.server {
 		return true, nil
 	}
-	state, err := w.state()
+	missing, err := w.Missing(seq, seq)
 	if err != nil {
 		return false, fmt.Errorf("look for the probe's write %d: %w", seq, err)
 	}
-	if !state.Has(probeDomain, n.server, n.number) {
+	if len(missing) > 0 {
 		time.Sleep(min(atMost, unknownPause)) // the server would answer at once again
 		return false, nil
 	}

@@ -54,7 +54,7 @@ var dialect = family.Dialect{
 			fmt.Sprintf("innodb-buffer-pool-size=%d", parameters.DefaultPool),
 			fmt.Sprintf("innodb-log-file-size=%d", parameters.DefaultLog),
 		},
-		SemiSync: semiSyncLines, Group: groupLines,
+		SemiSync: semiSyncLines, Group: groupLines, Pair: pairLines,
 	},
 	Settings: family.ExpectedLists{
 		Replicating: []wire.Setting{
@@ -66,7 +66,7 @@ var dialect = family.Dialect{
 			{Name: "slave_parallel_threads", Value: "0"},
 			{Name: "slave_skip_errors", Value: "OFF"},
 		},
-		SemiSync: semiSyncExpected, Group: groupExpected,
+		SemiSync: semiSyncExpected, Group: groupExpected, Pair: pairExpected,
 	},
 	Acts: family.Acts{
 		Open: "SET GLOBAL read_only = OFF", Shut: "SET GLOBAL read_only = ON",
@@ -109,6 +109,18 @@ func semiSyncExpected(s engine.SemiSync) []wire.Setting {
 	}
 }
 
+// domains is how many domains a server of a pair has: its clients', and after it the lag probe's.
+const domains = 2
+
+// pairLines are of servers that replicate from each other. Each numbers its transactions in a domain of its own: see Start.
+func pairLines(p engine.Pair) []string {
+	return []string{"log-slave-updates=" + family.OnOff(p.LogReplicaUpdates)}
+}
+
+func pairExpected(p engine.Pair) []wire.Setting {
+	return []wire.Setting{{Name: "gtid_domain_id"}, {Name: "log_slave_updates", Value: family.OnOff(p.LogReplicaUpdates)}}
+}
+
 // firstStatements admit replab's accounts alone. Grants are loaded first: the server reads none while it makes its data directory. Only the
 // administrator (director and agent) has READ ONLY ADMIN, which allows writes on a read-only server; it writes no rows.
 var firstStatements = family.FirstStatements{
@@ -143,8 +155,12 @@ func (Server) Initialization(argv []string, dataDir, scriptFile string, password
 // transaction under a name that another transaction has.
 func (Server) Start(argv []string, n engine.StartParams) engine.Start {
 	id := cmp.Or(int64(n.Identity), int64(serverIDBase+n.Ordinal))
+	argv = append(slices.Clone(argv), fmt.Sprintf("--server-id=%d", id))
+	if n.Pair {
+		argv = append(append(argv, family.PairArguments(n.Ordinal)...), fmt.Sprintf("--gtid-domain-id=%d", domains*n.Ordinal))
+	}
 	return engine.Start{
-		Argv:   append(slices.Clone(argv), fmt.Sprintf("--server-id=%d", id)),
+		Argv:   argv,
 		Remove: []string{n.Socket},
 	}
 }

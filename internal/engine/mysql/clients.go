@@ -140,6 +140,15 @@ func OpenAdmin(p engine.AdminParams) (engine.Admin, error) {
 	return &admin{a}, err
 }
 
+// Admin implements engine.Paired.
+func (Server) Admin(p engine.AdminParams) (engine.Admin, error) { return OpenAdmin(p) }
+
+// Position implements engine.Paired.
+func (Server) Position(text string) (engine.Position, error) {
+	set, err := gtid.Parse(text)
+	return engine.PositionOf(set), err
+}
+
 // Look implements engine.Admin, in one statement.
 func (a *admin) Look(ctx context.Context, q engine.Question) (engine.Look, error) {
 	var l engine.Look

@@ -17,7 +17,7 @@ var free = []string{
 
 // TestWhatTheConfigurationSetsIsReservedOrASize: a setting that replab writes for a reason must not be set again below.
 func TestWhatTheConfigurationSetsIsReservedOrASize(t *testing.T) {
-	p := Server{}.Program(engine.Place{}, engine.Settings{SemiSync: &engine.SemiSync{}})
+	p := Server{}.Program(engine.Place{}, engine.Settings{SemiSync: &engine.SemiSync{}, Pair: &engine.Pair{}})
 	for line := range strings.Lines(p.Config) {
 		name, _, set := strings.Cut(line, "=")
 		if set && (Server{}).Reserved().Find(names.PlainName(name)) == nil && !slices.Contains(free, name) {

@@ -54,7 +54,7 @@ var dialect = family.Dialect{
 			"performance-schema-consumer-events-statements-history=OFF",
 			"performance-schema-consumer-events-statements-current=OFF",
 		},
-		NoGroup: []string{"plugin-load-add=mysql_clone.so"}, SemiSync: semiSyncLines, Group: groupLines,
+		NoGroup: []string{"plugin-load-add=mysql_clone.so"}, SemiSync: semiSyncLines, Group: groupLines, Pair: pairLines,
 	},
 	Settings: family.ExpectedLists{
 		Replicating: []wire.Setting{
@@ -66,7 +66,7 @@ var dialect = family.Dialect{
 			{Name: "replica_exec_mode", Value: "STRICT"},
 			{Name: "replica_skip_errors", Value: "OFF"},
 		},
-		SemiSync: semiSyncExpected, Group: groupExpected, MembersLog: true,
+		SemiSync: semiSyncExpected, Group: groupExpected, MembersLog: true, Pair: pairExpected,
 	},
 	Acts: family.Acts{
 		Open: "SET GLOBAL read_only = OFF", // super_read_only with it
@@ -108,6 +108,18 @@ func semiSyncExpected(s engine.SemiSync) []wire.Setting {
 	}
 }
 
+// pairLines are of servers that replicate from each other. By its name of a transaction each knows those that it made itself.
+func pairLines(p engine.Pair) []string {
+	if p.LogReplicaUpdates {
+		return nil
+	}
+	return []string{"log-replica-updates=OFF"}
+}
+
+func pairExpected(p engine.Pair) []wire.Setting {
+	return []wire.Setting{{Name: "log_replica_updates", Value: family.OnOff(p.LogReplicaUpdates)}}
+}
+
 // firstStatements lock the account that the server makes itself.
 var firstStatements = family.FirstStatements{
 	Grants: []family.Grant{
@@ -139,8 +151,12 @@ func (Server) Initialization(argv []string, dataDir, scriptFile string, password
 // Start implements engine.Starter. Without MYSQLD_PARENT_PID the server refuses RESTART. A socket's lock file goes: in a new pod the old server's
 // pid may be another process's, and mysqld refuses a lock of a living process.
 func (Server) Start(argv []string, n engine.StartParams) engine.Start {
+	argv = append(slices.Clone(argv), fmt.Sprintf("--server-id=%d", serverIDBase+n.Ordinal))
+	if n.Pair {
+		argv = append(argv, family.PairArguments(n.Ordinal)...)
+	}
 	return engine.Start{
-		Argv:   append(slices.Clone(argv), fmt.Sprintf("--server-id=%d", serverIDBase+n.Ordinal)),
+		Argv:   argv,
 		Env:    []string{fmt.Sprintf("MYSQLD_PARENT_PID=%d", n.WrapperPID)},
 		Remove: []string{n.Socket, n.Socket + ".lock"},
 	}

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/proxy"
 	"replab.dev/internal/wire"
@@ -67,21 +68,36 @@ func longer(timeout time.Duration, p proxy.Params) string {
 	return fmt.Sprintf("%ds", int64((timeout + p.RoundTrip).Seconds()))
 }
 
+// servers of a backend.
+func servers(p proxy.Params) string {
+	var lines strings.Builder
+	for _, n := range p.Nodes {
+		fmt.Fprintf(&lines, "  server %s %s:%d check port %d\n", n.Name, n.Host, p.Routes.Port, p.Routes.CheckPort)
+	}
+	return lines.String()
+}
+
+// oneOfSeveral sends all writes to the first node, and to the next one once that is lost. There they stay: a node that is back takes none.
+func oneOfSeveral(servers string) string {
+	first, others, _ := strings.Cut(servers, "\n")
+	return "  stick-table type integer size 1\n  stick on int(1)\n" + first + "\n" + strings.ReplaceAll(others, "\n", " backup\n")
+}
+
 // config follows the roles that agents report. A node that loses its role loses its sessions. Without a replica the primary serves the reads.
 func config(p proxy.Params) string {
-	check := p.Spec.Check
-	var servers strings.Builder
-	for _, n := range p.Nodes {
-		fmt.Fprintf(&servers, "  server %s %s:%d check port %d\n", n.Name, n.Host, p.Routes.Port, p.Routes.CheckPort)
+	check, readers := p.Spec.Check, servers(p)
+	writers := readers
+	if p.Routes.Several && p.Spec.Writes != v1alpha1.WritesAll {
+		writers = oneOfSeveral(readers)
 	}
-	backend := func(name, path string) string {
+	backend := func(name, path, servers string) string {
 		return fmt.Sprintf(`backend %s
   balance leastconn
   option httpchk OPTIONS %s
   http-check expect status 200
   default-server inter %dms fastinter %dms fall %d rise %d on-marked-down shutdown-sessions resolvers cluster init-addr libc,none
 %s
-`, name, path, check.IntervalMilliseconds, check.IntervalMilliseconds, check.Fall, check.Rise, servers.String())
+`, name, path, check.IntervalMilliseconds, check.IntervalMilliseconds, check.Fall, check.Rise, servers)
 	}
 	return fmt.Sprintf(`global
   maxconn 4000
@@ -117,6 +133,7 @@ frontend reads
   timeout client 10s
   monitor-uri /healthz
   http-request use-service prometheus-exporter if { path /metrics }
-`, holdNames, retries, longer(connectTimeout, p), longer(checkTimeout, p), wire.PortProxyWrites, wire.PortProxyReads, backend("primary", p.Routes.WriterPath), backend("replicas", p.Routes.ReaderPath),
+`, holdNames, retries, longer(connectTimeout, p), longer(checkTimeout, p), wire.PortProxyWrites, wire.PortProxyReads, backend("primary", p.Routes.WriterPath, writers),
+		backend("replicas", p.Routes.ReaderPath, readers),
 		wire.PortProxyStats)
 }

@@ -146,7 +146,7 @@ func settings(p proxy.Params) map[string]string {
 		s["monitor_read_only_interval"] = interval
 		s["monitor_read_only_timeout"] = longer(500, checkTrips, p)
 		s["monitor_read_only_max_timeout_count"] = fall
-		s["monitor_writer_is_also_reader"] = "false" // reads: Replicas
+		s["monitor_writer_is_also_reader"] = strconv.FormatBool(p.Routes.Several) // else reads: Replicas would be of the one writer too
 	}
 	return s
 }

@@ -50,6 +50,7 @@ var places = []place{
 	{"load.latency.", "Latency", "Load"},
 	{"load.", "Load", "Load"},
 	{"replication.lag.", "Replication lag", "Replication"},
+	{"replication.traffic[].", "Bytes of replication", "Replication"},
 	{"replication.group.", "Group", "Replication"},
 	{"replication.", "Degraded", "Replication"},
 	{"writes.", "Writes", "Writes"},

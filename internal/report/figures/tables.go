@@ -15,7 +15,7 @@ import (
 // Tables of the run, in the order in which people read them. Those without rows are left out.
 func (d *Document) Tables() []Table {
 	all := append([]Table{d.goals()}, d.ofRun()...)
-	all = append(all, d.stages(), d.operations(), d.nodeLags(), d.faults(), d.gaps(), d.nodes(), d.roundTrips(), d.ofBound())
+	all = append(all, d.stages(), d.operations(), d.nodeLags(), d.traffic(), d.faults(), d.gaps(), d.nodes(), d.roundTrips(), d.ofBound())
 	return slices.DeleteFunc(all, func(t Table) bool { return len(t.Rows) == 0 })
 }
 
@@ -167,6 +167,16 @@ func (d *Document) roundTrips() Table {
 		}
 	}
 	return d.tableOf("distance.roundTrips[].", []string{"round trip"}, rows)
+}
+
+func (d *Document) traffic() Table {
+	var rows []row
+	if r := d.Status.Replication; r != nil {
+		for _, t := range r.Traffic {
+			rows = append(rows, row{"status.replication.traffic[" + t.Name + "]", []string{t.Name}})
+		}
+	}
+	return d.tableOf("replication.traffic[].", []string{"direction"}, rows)
 }
 
 // bases say whose the latency without distance is.

@@ -82,6 +82,8 @@ type Server struct {
 	Leases   bool // it may be writable only while its manager gives it leases
 	// Group is nil for servers that form none.
 	Group *Group
+	// Pair is nil for servers of which not both take writes.
+	Pair *Pair
 	// Inspect has each server that had data read before it is started in its place, or before a manager takes some of them away.
 	Inspect bool
 	// Manager is nil for servers that the start wrapper starts itself.
@@ -105,6 +107,9 @@ type Group struct {
 	Name     string
 	WriteAll bool // every member takes writes
 }
+
+// Pair is two nodes whose servers replicate from each other and both take writes.
+type Pair struct{ SemiSync bool }
 
 // Nodes are the pods in their order.
 func (s Spec) Nodes() []wire.Node {
@@ -139,7 +144,7 @@ func (s Spec) agentConfig() wire.AgentConfig {
 	return wire.AgentConfig{
 		Listen: fmt.Sprintf(":%d", wire.PortAgent), Engine: s.Server.Engine, Server: s.Server.Argv, Process: s.Server.Process,
 		Socket: s.Server.Socket, StateDir: stateDir, HoldDir: stateDir + "/" + holdsFolder, SecretDir: wire.SecretsDir,
-		Leases: s.Server.Leases, Group: s.groupConfig(), Manager: s.managerConfig(), Inspect: s.Server.Inspect, RunDir: s.runDir(),
+		Leases: s.Server.Leases, Group: s.groupConfig(), Pair: s.pairConfig(), Manager: s.managerConfig(), Inspect: s.Server.Inspect, RunDir: s.runDir(),
 	}
 }
 
@@ -147,7 +152,7 @@ func (s Spec) serverConfig() wire.ServerConfig {
 	return wire.ServerConfig{
 		Engine: s.Server.Engine, Server: s.Server.Argv, Socket: s.Server.Socket,
 		DataDir: DataDir, HoldDir: holdsDir, SecretDir: wire.SecretsDir,
-		CopyPort: s.Server.CopyPort, Group: s.groupConfig(), Manager: s.managerConfig(), Inspect: s.Server.Inspect, RunDir: s.runDir(),
+		CopyPort: s.Server.CopyPort, Group: s.groupConfig(), Pair: s.Server.Pair != nil, Manager: s.managerConfig(), Inspect: s.Server.Inspect, RunDir: s.runDir(),
 	}
 }
 
@@ -156,6 +161,13 @@ func (s Spec) groupConfig() *wire.GroupConfig {
 		return nil
 	}
 	return &wire.GroupConfig{Name: s.Server.Group.Name, Members: s.Nodes(), WriteAll: s.Server.Group.WriteAll}
+}
+
+func (s Spec) pairConfig() *wire.PairConfig {
+	if s.Server.Pair == nil {
+		return nil
+	}
+	return &wire.PairConfig{Nodes: s.Nodes(), Port: s.Params.Server.Port(), SemiSync: s.Server.Pair.SemiSync}
 }
 
 func (s Spec) managerConfig() *wire.ManagerConfig {

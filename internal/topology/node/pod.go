@@ -29,7 +29,7 @@ func (s Spec) podSpec() corev1.PodSpec {
 		Volumes: []corev1.Volume{
 			kube.ConfigVolume(s.Params.Name, agentConfigFile),
 			s.serverFilesVolume(),
-			kube.SecretsVolume(s.Params.Name, wire.AccountAdmin, wire.AgentTokenFile), // the agent's
+			kube.SecretsVolume(s.Params.Name, s.agentSecrets()...),
 			s.accountsVolume(),
 			kube.BinVolume(),
 			kube.EmptyDir("run", corev1.StorageMediumMemory, "16Mi"),
@@ -41,6 +41,13 @@ func (s Spec) podSpec() corev1.PodSpec {
 		pod.Volumes = append(pod.Volumes, identityVolume())
 	}
 	return pod
+}
+
+func (s Spec) agentSecrets() []string {
+	if s.Server.Pair != nil { // it makes its server a replica of the other
+		return []string{wire.AccountAdmin, wire.AccountReplication, wire.AgentTokenFile}
+	}
+	return []string{wire.AccountAdmin, wire.AgentTokenFile}
 }
 
 func (s Spec) serverContainer() corev1.Container {
@@ -84,7 +91,7 @@ func (s Spec) agentContainer() corev1.Container {
 	if len(s.Spec.Links) > 0 { // what it reads from a queue must not wait for the server's share of the processors
 		c.Resources = kube.Requests("200m", "24Mi", "128Mi")
 	}
-	if partitions(s.Faults) || len(s.Spec.Links) > 0 {
+	if partitions(s.Faults) || len(s.Spec.Links) > 0 || s.Server.Pair != nil { // the bytes between the two are counted by the packet filter
 		allowNetAdmin(&c)
 	}
 	return c

@@ -8,6 +8,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/topology/dualprimary"
 	"replab.dev/internal/topology/galera"
 	"replab.dev/internal/topology/patroni"
 	"replab.dev/internal/topology/replication"
@@ -30,17 +31,19 @@ func (k kind) String() string {
 
 // drivers of all topologies that this operator knows.
 var drivers = map[kind]topology.Driver{
-	{v1alpha1.TopologySingle, v1alpha1.EngineMySQL}:       replication.Driver{},
-	{v1alpha1.TopologySingle, v1alpha1.EngineMariaDB}:     replication.Driver{},
-	{v1alpha1.TopologySingle, v1alpha1.EnginePostgreSQL}:  patroni.Driver{},
-	{v1alpha1.TopologyAsync, v1alpha1.EngineMySQL}:        replication.Driver{},
-	{v1alpha1.TopologyAsync, v1alpha1.EngineMariaDB}:      replication.Driver{},
-	{v1alpha1.TopologyAsync, v1alpha1.EnginePostgreSQL}:   patroni.Driver{},
-	{v1alpha1.TopologySemiSync, v1alpha1.EngineMySQL}:     replication.Driver{},
-	{v1alpha1.TopologySemiSync, v1alpha1.EngineMariaDB}:   replication.Driver{},
-	{v1alpha1.TopologyGalera, v1alpha1.EngineMySQL}:       galera.Driver{},
-	{v1alpha1.TopologyGalera, v1alpha1.EngineMariaDB}:     galera.Driver{},
-	{v1alpha1.TopologyPatroni, v1alpha1.EnginePostgreSQL}: patroni.Driver{},
+	{v1alpha1.TopologySingle, v1alpha1.EngineMySQL}:        replication.Driver{},
+	{v1alpha1.TopologySingle, v1alpha1.EngineMariaDB}:      replication.Driver{},
+	{v1alpha1.TopologySingle, v1alpha1.EnginePostgreSQL}:   patroni.Driver{},
+	{v1alpha1.TopologyAsync, v1alpha1.EngineMySQL}:         replication.Driver{},
+	{v1alpha1.TopologyAsync, v1alpha1.EngineMariaDB}:       replication.Driver{},
+	{v1alpha1.TopologyAsync, v1alpha1.EnginePostgreSQL}:    patroni.Driver{},
+	{v1alpha1.TopologySemiSync, v1alpha1.EngineMySQL}:      replication.Driver{},
+	{v1alpha1.TopologySemiSync, v1alpha1.EngineMariaDB}:    replication.Driver{},
+	{v1alpha1.TopologyDualPrimary, v1alpha1.EngineMySQL}:   dualprimary.Driver{},
+	{v1alpha1.TopologyDualPrimary, v1alpha1.EngineMariaDB}: dualprimary.Driver{},
+	{v1alpha1.TopologyGalera, v1alpha1.EngineMySQL}:        galera.Driver{},
+	{v1alpha1.TopologyGalera, v1alpha1.EngineMariaDB}:      galera.Driver{},
+	{v1alpha1.TopologyPatroni, v1alpha1.EnginePostgreSQL}:  patroni.Driver{},
 }
 
 // providers are the drivers of nodes that other operators make.

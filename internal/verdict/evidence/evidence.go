@@ -103,6 +103,8 @@ type Run struct {
 	// LossesWhileDegraded tells that lost writes are told apart by whether a standby was waited for, and DegradedBy what had none waited for, "" for nothing.
 	LossesWhileDegraded bool
 	DegradedBy          string
+	// Independent tells that several nodes take writes without asking each other, and get each other's writes later.
+	Independent bool
 	// ReadsWait tells that reads wait for what other nodes have committed.
 	ReadsWait bool
 	// Provenance says what it all ran on.

@@ -29,6 +29,12 @@ var (
 	LossesUnknown          = Code{Note, "Losses are not reported: %s."}
 	NoLosses               = Code{Note, "No acknowledged write was lost (confirmed faults: %d). One run proves little: see docs/how-to/no-loss.md."}
 	LossWindowUnclear      = Code{Note, "The loss window of fault %s is unknown: the times do not tell its lost writes from those of other faults."}
+	RowsDiverge            = Code{Note, "%d rows differ between the nodes, since both changed them. The results document has samples."}
+	DivergenceUnknown      = Code{Note, "Divergent rows are not reported: %s."}
+	ReplicationStopped     = Code{Note, "Node %s stopped replicating by itself and lacks %d writes of the other node: %s."}
+	OneSideOnly            = Code{Note, "Node %s was not read. Writes that it alone holds count as lost, although they may come back with it."}
+	NotExchanged           = Code{Clause, "a fault kept the nodes from exchanging their writes, and they were not compared afterwards"}
+	NotBothRead            = Code{Clause, "one of the nodes could not be read"}
 	RelayNotApplied        = Code{Note, "Node %s took over from %s before it had applied %d received transactions. Acknowledged writes among them may be lost."}
 	DataDeleted            = Code{Clause, "fault %s deleted its data with its pod"}
 	OwnTransactionsUnknown = Code{Clause, "its own transactions cannot be told apart"}
@@ -67,6 +73,7 @@ var (
 	NoWriterKnown               = Code{Clause, "no node is known to have acknowledged a write"}
 	CommitsUnaccounted          = Code{Clause, "the recorder did not sample all commits"}
 	FlushedTogether             = Code{Clause, "commits that are flushed together wait once"}
+	CounterDeleted              = Code{Clause, "fault %s deleted the pod that counted it"}
 	Sampled                     = Code{Clause, "it is sampled"}
 	CountersPerhapsUnread       = Code{Clause, "node %s may have acknowledged writes and its counters were never read"}
 	PerhapsDegradedTransactions = Code{Note, "Perhaps degraded: up to %d transactions may have been committed while the primary waited for no standby."}

@@ -30,15 +30,18 @@ func replicasDisagree(e evidence.Run) []finding.Finding {
 	if e.Audit == nil || e.Rest == nil || e.Rest.AtRest != metav1.ConditionTrue {
 		return nil
 	}
+	if e.Independent && anyHeldThroughout(e) { // none has what the others took meanwhile
+		return nil
+	}
 	found := rowsDiffer(e)
 	for _, n := range e.Audit.Nodes {
-		if !serves(n) || heldThroughout(e, n.Name) || mayForget(e, n.Name, referenceOf(e.Audit).Name) {
+		if !serves(n) || e.State.Node(n.Name).Stopped || heldThroughout(e, n.Name) || mayForget(e, n.Name, referenceOf(e.Audit).Name) {
 			continue
 		}
 		if n.Missing != nil && *n.Missing > 0 {
 			found = append(found, finding.Of(finding.ReplicaLacksWrites, n.Name, *n.Missing))
 		}
-		if n.Role == wire.RoleWriter && n.Missing != nil && n.Extra != nil && *n.Extra > 0 {
+		if n.Role == wire.RoleWriter && !e.Independent && n.Missing != nil && n.Extra != nil && *n.Extra > 0 {
 			found = append(found, finding.Of(finding.WriterHasMore, n.Name, *n.Extra))
 		}
 	}
@@ -47,6 +50,9 @@ func replicasDisagree(e evidence.Run) []finding.Finding {
 
 // rowsDiffer compares the checksums of nodes that hold the same writes as the one that all are compared with.
 func rowsDiffer(e evidence.Run) []finding.Finding {
+	if differing(e.Audit) {
+		return nil
+	}
 	var found []finding.Finding
 	reference := referenceOf(e.Audit)
 	for _, n := range e.Audit.Nodes {
@@ -96,7 +102,7 @@ func rebuiltDiffer(e evidence.Run) []finding.Finding {
 		case n.Role != wire.RoleReader || n.Missing == nil || n.Extra == nil || mayForget(e, n.Name, reference.Name):
 		case *n.Missing != 0 || *n.Extra != 0:
 			found = append(found, finding.Of(finding.RebuiltLacksWrites, n.Name, *n.Missing, *n.Extra))
-		case reference.Checksum != "" && n.Checksum != "" && n.Checksum != reference.Checksum:
+		case !differing(e.Recount) && reference.Checksum != "" && n.Checksum != "" && n.Checksum != reference.Checksum:
 			found = append(found, finding.Of(finding.RebuiltChecksumsDiffer, n.Name, n.Checksum, reference.Checksum))
 		}
 	}
@@ -161,8 +167,16 @@ func notRecounted(e evidence.Run) []finding.Finding {
 
 // heldThroughout tells that a fault on a node was to last until the audit was done, so that the node need not have come to rest.
 func heldThroughout(e evidence.Run, node string) bool {
+	return heldUntilAudit(e, func(n string) bool { return n == node })
+}
+
+func anyHeldThroughout(e evidence.Run) bool {
+	return heldUntilAudit(e, func(string) bool { return true })
+}
+
+func heldUntilAudit(e evidence.Run, of func(node string) bool) bool {
 	return slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
-		return f.Pod == node && slices.ContainsFunc(e.Spec.Faults, func(asked v1alpha1.Fault) bool { return asked.Name == f.Fault && asked.HoldSeconds < 0 })
+		return of(f.Pod) && slices.ContainsFunc(e.Spec.Faults, func(asked v1alpha1.Fault) bool { return asked.Name == f.Fault && asked.HoldSeconds < 0 })
 	})
 }
 

@@ -39,6 +39,7 @@ func sets(e evidence.Run) *v1alpha1.WritesStatus {
 		Balanced: metav1.ConditionFalse,
 	}
 	s.LostWhileDegraded, _, _ = degraded.Losses(e)
+	s.DivergentRows, _ = divergentRows(e)
 	if w.Balanced {
 		s.Balanced = metav1.ConditionTrue
 	}
@@ -59,6 +60,9 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	if least, most, why := degraded.Losses(e); least != nil && most != nil {
 		b.Between("writes.lostWhileDegraded", *least, *most, why.String())
 	}
+	if _, why := divergentRows(e); !why.None() {
+		b.Unknown("writes.divergentRows", why.String())
+	}
 	if e.Audit == nil {
 		return
 	}
@@ -75,7 +79,7 @@ func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
 	return slices.Concat(
 		identityOpen(e), ledgersDisagree(e), ghostsDisagree(e), logsDisagree(e), replicasDisagree(e), rebuiltDiffer(e),
 		restless(e), nodesUnaudited(e), notRecounted(e), writerMoved(e),
-		lossUnclear(e), ghostsUnknown(e, s), logsUnknown(e), lossRemarks(e, s), sentTwice(e),
+		divergence(e), lossUnclear(e), ghostsUnknown(e, s), logsUnknown(e), lossRemarks(e, s), sentTwice(e),
 	)
 }
 
@@ -88,7 +92,7 @@ func nodes(e evidence.Run) ([]v1alpha1.NodeStatus, *int64) {
 	for _, a := range e.Audit.Nodes {
 		n := e.State.Node(a.Name)
 		s := v1alpha1.NodeStatus{
-			Name: a.Name, Role: topology.StatusRole(a.Role), Rows: a.Rows, Missing: a.Missing, GhostTransactions: a.GhostTransactions,
+			Name: a.Name, Role: topology.StatusRole(a.Role), Rows: a.Rows, Missing: a.Missing, Lost: a.Lost, GhostTransactions: a.GhostTransactions,
 			Rejoined: rejoined(e.State.Known, a.Role, n),
 			Note:     strings.Join(slices.DeleteFunc([]string{n.Why, a.Failed}, func(why string) bool { return why == "" }), "; "),
 		}

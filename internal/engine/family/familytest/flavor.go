@@ -60,6 +60,7 @@ type Roles interface {
 	engine.Server
 	engine.Starter
 	engine.Local
+	engine.Paired
 }
 
 // Option changes the configuration of a server.

@@ -149,7 +149,7 @@ var (
 			"log-bin", "log-bin-index", "log-replica-updates", "log-slave-updates", "binlog-format", "binlog-do-db",
 			"binlog-ignore-db", "replica-start", "slave-start", "replica-skip-errors", "slave-skip-errors", "replica-exec-mode",
 			"slave-exec-mode", "relay-log", "relay-log-index", "relay-log-recovery", "relay-log-purge", "sporadic-binlog-dump-fail",
-			"max-binlog-dump-events",
+			"max-binlog-dump-events", "auto-increment-increment", "auto-increment-offset",
 		},
 		Prefixes: []string{"replicate-"},
 	}

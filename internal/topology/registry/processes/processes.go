@@ -4,6 +4,7 @@ package processes
 import (
 	"replab.dev/internal/agent/part"
 	"replab.dev/internal/starter"
+	dualprimary "replab.dev/internal/topology/dualprimary/agent"
 	galera "replab.dev/internal/topology/galera/agent"
 	galerastarter "replab.dev/internal/topology/galera/starter"
 	patroni "replab.dev/internal/topology/patroni/agent"
@@ -12,7 +13,7 @@ import (
 )
 
 // Agents of all families.
-var Agents = part.Families{Parts: []part.Make{galera.NewPart, patroni.NewPart}, Remote: zalando.Serve}
+var Agents = part.Families{Parts: []part.Make{dualprimary.NewPart, galera.NewPart, patroni.NewPart}, Remote: zalando.Serve}
 
 // Starters of all families. Servers of others are started as their engines have it.
 var Starters = []starter.Family{galerastarter.Family, patronistarter.Family}

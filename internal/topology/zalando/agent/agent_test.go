@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -94,7 +95,7 @@ func TestAnAgentThatSeesItsServersAddressAlone(t *testing.T) {
 	status, body := asked(t, "GET", server.URL+wire.AgentPathResources)
 	if err := json.Unmarshal([]byte(body), &sample); err != nil || status != http.StatusOK || time.Since(sample.At.Time).Abs() > time.Minute {
 		t.Errorf("asked for its clock it answers %d with %q, %v", status, body, err)
-	} else if sample.At = (metav1.MicroTime{}); sample != (wire.Resources{OutOfSight: true}) {
+	} else if sample.At = (metav1.MicroTime{}); !reflect.DeepEqual(sample, wire.Resources{OutOfSight: true}) {
 		t.Errorf("of a server that is out of sight it tells %+v", sample)
 	}
 	s.Kill()

@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"time"
+
+	"replab.dev/internal/engine"
+)
+
+// act is what an agent does to its server.
+type act string
+
+// Acts. Each may be repeated.
+const (
+	nothing act = ""
+	attach  act = "make the server a replica of the other one"
+	start   act = "start the server's replication"
+	await   act = "have the server's commits wait for the other one"
+	open    act = "open the server for writes"
+)
+
+// aloneAfter is for how long the other server must be silent before a server is opened that may lack some of its transactions.
+const aloneAfter = 3 * time.Second
+
+// sight is what an agent knows at a moment.
+type sight struct {
+	own      *engine.Look // nil while the server does not answer
+	asked    time.Time    // when the server was asked for it
+	caughtUp bool
+	silent   time.Duration // since the other server answered its agent, and that this one
+}
+
+// stopped says why the server stopped to replicate by itself, "" while it has not.
+func (s sight) stopped() string {
+	if s.own == nil || s.own.Receiver != engine.ReceiverOff && s.own.Applying {
+		return ""
+	}
+	return s.own.LastError
+}
+
+func (s sight) follows() bool {
+	return s.own != nil && s.own.Receiver == engine.ReceiverOn && s.own.Applying
+}
+
+func (s sight) writable() bool { return s.own != nil && s.own.Writable }
+
+// hasAll tells that the server lacks nothing that it could get.
+func (s sight) hasAll() bool { return s.caughtUp || s.silent >= aloneAfter }
+
+// decide returns the next act. A server boots closed and without replication. One whose replication stopped by itself is left alone: it stays
+// closed if it was started anew, and open if it was open.
+func decide(s sight, source engine.Source, semiSync bool) act {
+	switch own := s.own; {
+	case own == nil:
+		return nothing
+	case own.SourceHost != source.Host || own.SourcePort != source.Port:
+		return attach
+	case s.stopped() != "":
+		return nothing
+	case own.Receiver == engine.ReceiverOff || !own.Applying:
+		return start
+	case semiSync && !own.Awaits:
+		return await
+	case !own.Writable && s.hasAll():
+		return open
+	}
+	return nothing
+}

@@ -1,0 +1,52 @@
+package verdict
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
+	"replab.dev/internal/verdict/evidencetest"
+	"replab.dev/internal/wire"
+)
+
+// TestTrafficIsOfTheStagesThatCount, by direction.
+func TestTrafficIsOfTheStagesThatCount(t *testing.T) {
+	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.Spec.Load.Stages = append([]v1alpha1.Stage{{Name: "warmup", Discard: true}}, e.Spec.Load.Stages...)
+	e.Recorder.Traffic = []wire.NodeTraffic{
+		{Node: "db-0", Peer: "db-1", Stage: "warmup", DurationMicroseconds: 1_000_000, SentBytes: 1},
+		{Node: "db-0", Peer: "db-1", Stage: "steady", DurationMicroseconds: 2_000_000, SentBytes: 40, ReceivedBytes: 7},
+		{Node: "db-0", Peer: "db-1", Stage: "more", DurationMicroseconds: 2_000_000, SentBytes: 2},
+		{Node: "db-1", Peer: "db-0", Stage: "steady", DurationMicroseconds: 3_000_000, SentBytes: 9},
+	}
+	Judge(e, &s)
+	want := []v1alpha1.TrafficStatus{
+		{Name: "db-0 to db-1", From: "db-0", To: "db-1", SentBytes: 42, SentBytesPerSecond: 10},
+		{Name: "db-1 to db-0", From: "db-1", To: "db-0", SentBytes: 9, SentBytesPerSecond: 3},
+	}
+	if diff := cmp.Diff(want, s.Replication.Traffic); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestTrafficOfADeletedPodIsAMinimum, since its counters went with it. The other direction is exact.
+func TestTrafficOfADeletedPodIsAMinimum(t *testing.T) {
+	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.Spec.Faults = []v1alpha1.Fault{{Name: "gone", Action: v1alpha1.ActionDeletePod}}
+	e.Faults = []v1alpha1.FaultStatus{evidencetest.Hit("gone", "db-0", 10)}
+	e.Recorder.Traffic = []wire.NodeTraffic{
+		{Node: "db-0", Peer: "db-1", Stage: "steady", DurationMicroseconds: 1_000_000, SentBytes: 40},
+		{Node: "db-1", Peer: "db-0", Stage: "steady", DurationMicroseconds: 1_000_000, SentBytes: 9},
+	}
+	Judge(e, &s)
+	for path, exact := range map[string]bool{
+		"replication.traffic[db-0 to db-1].sentBytes": false, "replication.traffic[db-0 to db-1].sentBytesPerSecond": false,
+		"replication.traffic[db-1 to db-0].sentBytes": true, "replication.traffic[db-1 to db-0].sentBytesPerSecond": true,
+	} {
+		if f := figure.Read(&s, path); f.Value == nil || (f.AtMost != nil) != exact {
+			t.Errorf("%s is %+v, exact: %t", path, f, exact)
+		}
+	}
+}
