@@ -244,3 +244,44 @@ func TestWhatTheAgentsHoldUp(t *testing.T) {
 		t.Errorf("links %+v", got.Links)
 	}
 }
+
+// TestProbesPauseAtRest: neither is the rest an outage.
+func TestProbesPauseAtRest(t *testing.T) {
+	var sent atomic.Int64
+	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			sent.Add(1)
+		}
+		w.Header().Set(wire.HeaderNode, "a")
+	})
+	var sampled atomic.Int64
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"at":%q,"residentBytes":%d,"serverPID":7}`, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"), sampled.Add(1))
+	}))
+	defer agent.Close()
+	b.env.agent = func(wire.Node) string { return agent.Listener.Addr().String() }
+	b.cfg.Nodes = []wire.Node{{Name: "node-0", Host: "127.0.0.1"}}
+	b.cfg.AvailabilityIntervalMilliseconds = 10
+	b.cfg.Stages = []wire.Stage{{Name: "steady", DurationSeconds: 1}, {Name: "idle", DurationSeconds: 1000, Rest: true}}
+	w, _ := b.run()
+	b.get("http://" + b.cfg.Listen + wire.SocialPathSearch)
+	eventually(t, "the probe writes", func() bool { return sent.Load() > 5 })
+	eventually(t, "it is at rest", w.forwarder.figures.Resting)
+	eventually(t, "writes under way are done", func() bool {
+		before := sent.Load()
+		time.Sleep(300 * time.Millisecond) // thirty intervals, and longer than a stall
+		return sent.Load() == before
+	})
+	resting := sampled.Load()
+	eventually(t, "two more samples", func() bool { return sampled.Load() >= resting+2 })
+	_, got := b.finish()
+	if !slices.ContainsFunc(got.Resources, func(r wire.NodeResources) bool { return r.Stage == "idle" && r.ResidentPeakBytes > 0 }) {
+		t.Errorf("the rest has no resources: %+v", got.Resources)
+	}
+	if last := got.Availability.Silences.Last; last != nil && last.LengthMicroseconds >= 300_000 {
+		t.Errorf("the rest is an outage: %+v", last)
+	}
+	if idle := got.Stages[1]; idle.StartedAt == nil || idle.Requests != 0 || idle.Latency != nil {
+		t.Errorf("the rest is %+v", idle)
+	}
+}

@@ -23,6 +23,7 @@ type resources struct {
 	client  *http.Client
 	figures *figures.Recorder
 	now     func() time.Time
+	rest    string // the stage at rest of the last sample, "" for none
 
 	mu     sync.Mutex
 	sum    *counters.Resources
@@ -50,10 +51,7 @@ func newResources(cfg wire.RecorderConfig, agent addressOf, d *forwarder) *resou
 
 // sample asks every agent once; one that does not answer has no sample this time.
 func (s *resources) sample(ctx context.Context) {
-	stage, active := s.figures.Activity()
-	if !active {
-		stage = ""
-	}
+	stage := s.stage()
 	var asked sync.WaitGroup
 	for i, node := range s.nodes {
 		asked.Go(func() {
@@ -74,6 +72,23 @@ func (s *resources) sample(ctx context.Context) {
 		}
 	}
 	asked.Wait()
+}
+
+// stage that the usage since the last sample belongs to, "" for none. What comes before the first sample of a rest may be of the load before it.
+func (s *resources) stage() string {
+	stage, active := s.figures.Activity()
+	rest, _ := s.figures.Rest()
+	before := s.rest
+	s.rest = rest
+	switch {
+	case rest != "" && rest != before:
+		return ""
+	case rest != "":
+		return rest
+	case active:
+		return stage
+	}
+	return ""
 }
 
 func (s *resources) read(ctx context.Context, node wire.Node) (wire.Resources, error) {

@@ -68,6 +68,8 @@ type Stage struct {
 	Name            string `json:"name"`
 	Discard         bool   `json:"discard"`
 	DurationSeconds int64  `json:"durationSeconds"` // as planned
+	// Rest: no request belongs to it. It lasts for its planned time, in which the probes pause.
+	Rest bool `json:"rest,omitempty"`
 }
 
 // RecorderState is what the operator follows while the load runs.
@@ -147,7 +149,7 @@ type StageResult struct {
 	Requests  int64  `json:"requests"`
 	Failures  int64  `json:"failures"`          // answers that are not 2xx, and none
 	Unnamed   int64  `json:"unnamed,omitempty"` // of Requests: those that named no stage
-	// StartedAt is the first arrival, absent without one.
+	// StartedAt is the first arrival, absent without one. A stage at rest begins and ends as planned.
 	StartedAt *metav1.MicroTime `json:"startedAt,omitempty"`
 	// EndedAt is when the last of the requests had its answer, or none; absent without one.
 	EndedAt              *metav1.MicroTime `json:"endedAt,omitempty"`

@@ -240,6 +240,9 @@ func processors(d *figures.Document) figuresOf {
 				continue
 			}
 			end := s.StartedAt.Add(time.Duration(s.DurationMicroseconds) * time.Microsecond)
+			if s.DurationMicroseconds == 0 && s.EndedAt != nil { // at rest
+				end = s.EndedAt.Time
+			}
 			for at, second := range d.Recorder.Timeline {
 				if !second.At.Time.Before(s.StartedAt.Time) && second.At.Time.Before(end) {
 					used.values[i].Values[at] = &r.CPUMillicores

@@ -28,7 +28,7 @@ func Fill(e evidence.Run, s *evidence.Status) {
 func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
 	return slices.Concat(
 		clientDisagrees(e), instrumentsDiffer(e),
-		dropped(s), someFailed(s), stoodStill(e, s), windowsCut(e, s), answeredLate(e, s), stagesEmpty(s), stagesUnnamed(e, s), closedLoopUnsound(e, s),
+		dropped(s), someFailed(s), stoodStill(e, s), windowsCut(e, s), answeredLate(e, s), stagesEmpty(e, s), stagesUnnamed(e, s), closedLoopUnsound(e, s),
 		staleReadsUnknown(e, s), recorderRestarted(e), pathRestarted(e),
 	)
 }
@@ -40,12 +40,20 @@ func figures(e evidence.Run) *v1alpha1.LoadStatus {
 	l := &v1alpha1.LoadStatus{StageFigures: stageFigures(e.Recorder.Load, droppedIterations(e)), StaleReads: staleReads(e)}
 	for _, s := range e.Recorder.Stages {
 		stage := v1alpha1.StageStatus{Name: s.Name, StageFigures: stageFigures(s, droppedIn(e, s.Name))}
+		if atRest(e, s.Name) {
+			stage.DroppedIterations = nil // none was due
+		}
 		if c := closedLoopOf(e, s); c != nil {
 			stage.ClosedLoopPermille, stage.ClosedLoopHolds = ptr.To(int64(math.Round(c.share*1000))), c.holds()
 		}
 		l.Stages = append(l.Stages, stage)
 	}
 	return l
+}
+
+// atRest reports whether a stage was to send no request.
+func atRest(e evidence.Run, stage string) bool {
+	return slices.ContainsFunc(e.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return s.Name == stage && s.AtRest() })
 }
 
 // droppedIterations of the stages that count, or of all when a user's own script has unknown stages.
