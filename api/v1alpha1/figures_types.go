@@ -94,6 +94,19 @@ type StageStatus struct {
 	// reasons and notes say why.
 	// +optional
 	Distance *StageDistance `json:"distance,omitempty"`
+	// resources that each node's server used in this stage. Absent where none could be asked.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Resources []StageResources `json:"resources,omitempty"`
+}
+
+// StageResources are what one node's server used in a stage.
+type StageResources struct {
+	// name of the node.
+	Name            string `json:"name"`
+	ResourceFigures `json:",inline"`
 }
 
 // WritesStatus are sets of writes: sent = acknowledged + rejected + indeterminate;

@@ -117,7 +117,7 @@ func (a *api) measure() (wire.Resources, error) {
 		return wire.Resources{}, err
 	}
 	return wire.Resources{
-		At: at, CPUMicroseconds: usage.CPUMicroseconds, ResidentBytes: usage.ResidentBytes,
+		At: at, CPUMicroseconds: usage.CPUMicroseconds, ResidentBytes: usage.ResidentBytes, Threads: usage.Threads,
 		ReadBytes: usage.ReadBytes, WrittenBytes: usage.WrittenBytes,
 		NetworkReceivedBytes: received, NetworkSentBytes: sent, ServerPID: int64(server.PID),
 	}, nil

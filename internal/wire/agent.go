@@ -110,6 +110,7 @@ type Resources struct {
 	OutOfSight           bool  `json:"outOfSight,omitempty"`
 	CPUMicroseconds      int64 `json:"cpuMicroseconds"`
 	ResidentBytes        int64 `json:"residentBytes"`
+	Threads              int64 `json:"threads,omitempty"` // of the moment
 	ReadBytes            int64 `json:"readBytes"`    // block I/O
 	WrittenBytes         int64 `json:"writtenBytes"` // block I/O
 	NetworkReceivedBytes int64 `json:"networkReceivedBytes"`

@@ -230,13 +230,14 @@ type NodeLinks struct {
 	UncoveredMicroseconds int64 `json:"uncoveredMicroseconds,omitempty"`
 }
 
-// NodeResources are what a node's server used in one stage: differences of counters, and the peak of memory.
+// NodeResources are what a node's server used in one stage: differences of counters, and the peaks of memory and threads.
 type NodeResources struct {
 	Node                 string `json:"node"`
 	Stage                string `json:"stage"`
 	DurationMicroseconds int64  `json:"durationMicroseconds"`
 	CPUMillicores        int64  `json:"cpuMillicores"`
 	ResidentPeakBytes    int64  `json:"residentPeakBytes"`
+	ThreadsPeak          int64  `json:"threadsPeak,omitempty"`
 	ReadBytes            int64  `json:"readBytes"`
 	WrittenBytes         int64  `json:"writtenBytes"`
 	NetworkReceivedBytes int64  `json:"networkReceivedBytes"`

@@ -7,10 +7,11 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Usage is what a process has used since it began, and its memory of the moment.
+// Usage is what a process has used since it began, and its memory and threads of the moment.
 type Usage struct {
 	CPUMicroseconds int64 // user and system time, in steps of 10,000
 	ResidentBytes   int64
+	Threads         int64 // of the moment
 	ReadBytes       int64 // from block devices
 	WrittenBytes    int64 // to block devices
 }
@@ -32,6 +33,7 @@ func (p Process) Usage() (Usage, error) {
 	return Usage{
 		CPUMicroseconds: int64(stat.UTime+stat.STime) * 1_000_000 / ticksPerSecond,
 		ResidentBytes:   int64(stat.ResidentMemory()),
+		Threads:         int64(stat.NumThreads),
 		ReadBytes:       int64(io.ReadBytes),
 		WrittenBytes:    int64(io.WriteBytes),
 	}, nil
@@ -132,6 +134,7 @@ func total(all []reading) (sum Usage) {
 	var shared, mapped uint64
 	for _, r := range all {
 		sum.CPUMicroseconds += r.used.CPUMicroseconds
+		sum.Threads += r.used.Threads
 		sum.ReadBytes += r.used.ReadBytes
 		sum.WrittenBytes += r.used.WrittenBytes
 		sum.ResidentBytes += int64(r.private)
@@ -160,7 +163,7 @@ func (p Process) read() (reading, error) {
 	ticks := int64(stat.UTime+stat.STime) + int64(stat.CUTime+stat.CSTime)
 	return reading{
 		used: Usage{
-			CPUMicroseconds: ticks * 1_000_000 / ticksPerSecond, ReadBytes: int64(io.ReadBytes), WrittenBytes: int64(io.WriteBytes),
+			CPUMicroseconds: ticks * 1_000_000 / ticksPerSecond, Threads: int64(stat.NumThreads), ReadBytes: int64(io.ReadBytes), WrittenBytes: int64(io.WriteBytes),
 		},
 		private: memory.RssAnon, shared: memory.RssShmem, mapped: memory.RssFile,
 	}, nil

@@ -20,7 +20,7 @@ import (
 func Fill(e evidence.Run, s *evidence.Status) {
 	s.Load = figures(e)
 	for i := range s.Nodes {
-		s.Nodes[i].Resources = resources(e.Recorder, s.Nodes[i].Name)
+		s.Nodes[i].Resources = resources(e, s.Nodes[i].Name)
 	}
 }
 
@@ -46,6 +46,7 @@ func figures(e evidence.Run) *v1alpha1.LoadStatus {
 		if c := closedLoopOf(e, s); c != nil {
 			stage.ClosedLoopPermille, stage.ClosedLoopHolds = ptr.To(int64(math.Round(c.share*1000))), c.holds()
 		}
+		stage.Resources = resourcesIn(e.Recorder, s.Name)
 		l.Stages = append(l.Stages, stage)
 	}
 	return l
@@ -145,38 +146,6 @@ func staleReads(e evidence.Run) *int64 {
 		return nil
 	}
 	return &stale
-}
-
-// resources of a node over all stages that are not discarded.
-func resources(w *wire.RecorderResults, node string) *v1alpha1.ResourceFigures {
-	if w == nil || w.Incomplete != "" {
-		return nil
-	}
-	discarded := map[string]bool{}
-	for _, s := range w.Stages {
-		discarded[s.Name] = s.Discarded
-	}
-	var (
-		sum       v1alpha1.ResourceFigures
-		cpu, time float64
-	)
-	for _, r := range w.Resources {
-		if r.Node != node || discarded[r.Stage] {
-			continue
-		}
-		cpu += float64(r.CPUMillicores) * float64(r.DurationMicroseconds)
-		time += float64(r.DurationMicroseconds)
-		sum.MemoryPeakBytes = max(sum.MemoryPeakBytes, r.ResidentPeakBytes)
-		sum.BlockReadBytes += r.ReadBytes
-		sum.BlockWrittenBytes += r.WrittenBytes
-		sum.NetworkReceivedBytes += r.NetworkReceivedBytes
-		sum.NetworkSentBytes += r.NetworkSentBytes
-	}
-	if time == 0 {
-		return nil
-	}
-	sum.CPUMillicores = int64(cpu / time)
-	return &sum
 }
 
 // pathRestarted finds an app or a proxy that ended or began in the midst of the load. No fault hits them, and what fails meanwhile looks like an
