@@ -94,7 +94,8 @@ type StageStatus struct {
 	// reasons and notes say why.
 	// +optional
 	Distance *StageDistance `json:"distance,omitempty"`
-	// resources that each node's server used in this stage. Absent where none could be asked.
+	// resources that each node's server and the processes recorder, app and director used in this stage. Those that could not be asked are
+	// absent, and an app of several pods.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -102,9 +103,9 @@ type StageStatus struct {
 	Resources []StageResources `json:"resources,omitempty"`
 }
 
-// StageResources are what one node's server used in a stage.
+// StageResources are what one node's server, or one process, used in a stage.
 type StageResources struct {
-	// name of the node.
+	// name of the node, or recorder, app, director.
 	Name            string `json:"name"`
 	ResourceFigures `json:",inline"`
 }

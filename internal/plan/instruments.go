@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -49,6 +50,12 @@ func (b *builder) recorderConfig() wire.RecorderConfig {
 		LagPayloadBytes:                  b.spec.Probes.Lag.SweepPayloadBytes,
 		AvailabilityIntervalMilliseconds: b.spec.Probes.Availability.IntervalMilliseconds,
 		RequestTimeoutMilliseconds:       requestTimeoutMilliseconds + 5_000, // the app gives up first, and says why
+	}
+	if b.spec.App.Replicas == 1 { // of several, a Service would answer with any
+		c.Processes = append(c.Processes, wire.ProcessSource{Name: "app", URL: fmt.Sprintf("http://%s:%d", c.App.Host, c.App.Port)})
+	}
+	for _, clock := range c.Clocks {
+		c.Processes = append(c.Processes, wire.ProcessSource{Name: clock.Name, URL: strings.TrimSuffix(clock.URL, wire.DirectorPathClock)})
 	}
 	if b.spec.Topology.Nodes > 1 {
 		c.LagIntervalMilliseconds = b.spec.Probes.Lag.IntervalMilliseconds

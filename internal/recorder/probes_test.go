@@ -162,7 +162,7 @@ func TestProbeIDsAreNeverUsedTwice(t *testing.T) {
 	}
 }
 
-func TestResourcesOfTheNodes(t *testing.T) {
+func TestResourcesOfNodesAndProcesses(t *testing.T) {
 	var n atomic.Int64
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != wire.AgentPathResources {
@@ -181,13 +181,17 @@ func TestResourcesOfTheNodes(t *testing.T) {
 		}
 		return agent.Listener.Addr().String()
 	}
+	b.cfg.Processes = []wire.ProcessSource{{Name: "app", URL: agent.URL}, {Name: "gone", URL: "http://" + b.cfg.ListenControl}}
 	b.run()
 	eventually(t, "two samples in the load", func() bool {
 		b.get("http://" + b.cfg.Listen + wire.SocialPathSearch)
-		return n.Load() >= 4
+		return n.Load() >= 8
 	})
 	_, got := b.finish()
-	if len(got.Resources) != 1 || got.Resources[0].Node != "node-0" || got.Resources[0].Stage != "steady" ||
+	if len(got.Resources) != 3 || got.Resources[1].Node != "app" || got.Resources[2].Node != wire.ProcessRecorder || got.Resources[2].ThreadsPeak < 1 {
+		t.Errorf("resources %+v, want node, app, recorder", got.Resources)
+	}
+	if got.Resources[0].Node != "node-0" || got.Resources[0].Stage != "steady" ||
 		got.Resources[0].ResidentPeakBytes < 1003 || got.Resources[0].CPUMillicores <= 0 {
 		t.Errorf("resources %+v", got.Resources)
 	}
@@ -213,8 +217,8 @@ func TestClocksOfNodesOutOfSight(t *testing.T) {
 		return n.Load() >= 4
 	})
 	_, got := b.finish()
-	if len(got.Resources) != 0 || len(got.Clocks) != 1 || got.Clocks[0].Name != "node-0" {
-		t.Errorf("resources %+v, clocks %+v: want the clock alone", got.Resources, got.Clocks)
+	if len(got.Resources) != 1 || got.Resources[0].Node != wire.ProcessRecorder || len(got.Clocks) != 1 || got.Clocks[0].Name != "node-0" {
+		t.Errorf("resources %+v, clocks %+v: want the clock, and nothing of the node", got.Resources, got.Clocks)
 	}
 }
 

@@ -41,6 +41,8 @@ type RecorderConfig struct {
 	Writes        Endpoint `json:"writes"` // SQL write path, for the lag probe
 	// Clocks are those that times in the results are by, beside the agents'.
 	Clocks []ClockSource `json:"clocks,omitempty"`
+	// Processes answer Resources at AgentPathResources below their URL.
+	Processes []ProcessSource `json:"processes,omitempty"`
 	// Stages in their order, each beginning when the one before it ends.
 	Stages []Stage `json:"stages"`
 	// SeveralWriters tells that nodes take writes side by side: one that acknowledges after another has not taken over from it.
@@ -230,9 +232,9 @@ type NodeLinks struct {
 	UncoveredMicroseconds int64 `json:"uncoveredMicroseconds,omitempty"`
 }
 
-// NodeResources are what a node's server used in one stage: differences of counters, and the peaks of memory and threads.
+// NodeResources are what a node's server, or another process, used in one stage: differences of counters, and the peaks of memory and threads.
 type NodeResources struct {
-	Node                 string `json:"node"`
+	Node                 string `json:"node"` // or RecorderConfig.Processes, or ProcessRecorder
 	Stage                string `json:"stage"`
 	DurationMicroseconds int64  `json:"durationMicroseconds"`
 	CPUMillicores        int64  `json:"cpuMillicores"`
@@ -243,6 +245,15 @@ type NodeResources struct {
 	NetworkReceivedBytes int64  `json:"networkReceivedBytes"`
 	NetworkSentBytes     int64  `json:"networkSentBytes"`
 }
+
+// ProcessSource is a process beside the nodes whose use of resources is sampled.
+type ProcessSource struct {
+	Name string `json:"name"` // app, director; no node has such a name
+	URL  string `json:"url"`
+}
+
+// ProcessRecorder names the recorder among the sampled processes.
+const ProcessRecorder = "recorder"
 
 // ClockSource is a process whose clock is measured: its URL answers ClockReading.
 type ClockSource struct {

@@ -39,30 +39,6 @@ func (p Process) Usage() (Usage, error) {
 	}, nil
 }
 
-// Network sums the bytes that passed the pod's interfaces, all but the loopback, since they exist.
-func Network() (received, sent int64, err error) {
-	self, err := procfs.Self()
-	if err != nil {
-		return 0, 0, fmt.Errorf("read the pod's network counters: %w", err)
-	}
-	devices, err := self.NetDev()
-	if err != nil {
-		return 0, 0, fmt.Errorf("read the pod's network counters: %w", err)
-	}
-	received, sent = sum(devices)
-	return received, sent, nil
-}
-
-func sum(devices procfs.NetDev) (received, sent int64) {
-	for name, d := range devices {
-		if name != "lo" {
-			received += int64(d.RxBytes)
-			sent += int64(d.TxBytes)
-		}
-	}
-	return received, sent
-}
-
 // usageTries is how often the processes are read anew because one of them has gone meanwhile.
 const usageTries = 10
 
