@@ -108,6 +108,9 @@ type StageResources struct {
 	// name of the node, or recorder, app, director.
 	Name            string `json:"name"`
 	ResourceFigures `json:",inline"`
+	// cpuPerRequestMicroseconds is the processor time over the stage's answered requests, failures too. Absent at rest.
+	// +optional
+	CPUPerRequestMicroseconds *int64 `json:"cpuPerRequestMicroseconds,omitempty"`
 }
 
 // WritesStatus are sets of writes: sent = acknowledged + rejected + indeterminate;

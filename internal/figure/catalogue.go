@@ -213,7 +213,9 @@ var ofNodes = []Entry{
 	{Name: "nodeLagResolutionP50Microseconds", Path: "nodes[].lag.resolutionP50Microseconds", Title: "known to within (p50)", Better: Lower},
 }
 
-var ofResources = slices.Concat(resources("node", "nodes[].resources."), resources("stage", "load.stages[].resources[]."))
+var ofResources = slices.Concat(resources("node", "nodes[].resources."), resources("stage", "load.stages[].resources[]."), []Entry{
+	{Name: "stageCPUPerRequestMicroseconds", Path: "load.stages[].resources[].cpuPerRequestMicroseconds", Title: "processor per request", Absent: "no request was answered"},
+})
 
 // resources that a server used, as figures below a path.
 func resources(of, path string) (all []Entry) {

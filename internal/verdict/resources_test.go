@@ -20,6 +20,7 @@ func TestResourcesAreOfNodesAndOfStages(t *testing.T) {
 			e.Spec.Load.Stages = append(e.Spec.Load.Stages, added)
 			e.Recorder.Stages = append(e.Recorder.Stages, wire.StageResult{Name: added.Name, Discarded: added.Discard})
 		}
+		e.Recorder.Stages[0].Answered, e.Recorder.Stages[0].DurationMicroseconds = 3000, 60_000_000
 		e.Recorder.Resources = []wire.NodeResources{used("steady", 60, 400, 50), used("warmup", 10, 900, 90), used("idle", 10, 7, 40)}
 	})
 	want := v1alpha1.ResourceFigures{
@@ -28,6 +29,9 @@ func TestResourcesAreOfNodesAndOfStages(t *testing.T) {
 	if got := s.Nodes[0].Resources; got == nil || *got != want {
 		t.Errorf("the node used %+v, want that of the stage that counts: %+v", got, want)
 	}
+	if got := s.Load.Stages[0].Resources[0].CPUPerRequestMicroseconds; got == nil || *got != 8000 { // 24 s for 3000 requests
+		t.Errorf("a request took %v", got)
+	}
 	if s.Nodes[1].Resources != nil {
 		t.Errorf("a node without samples used %+v", s.Nodes[1].Resources)
 	}
@@ -35,6 +39,9 @@ func TestResourcesAreOfNodesAndOfStages(t *testing.T) {
 		got := s.Load.Stages[i].Resources
 		if len(got) != 1 || got[0].Name != "db-0" || got[0].CPUMillicores != millicores {
 			t.Errorf("in stage %s: %+v", s.Load.Stages[i].Name, got)
+		}
+		if (got[0].CPUPerRequestMicroseconds != nil) != (i == 0) {
+			t.Errorf("in stage %s a request took %v", s.Load.Stages[i].Name, got[0].CPUPerRequestMicroseconds)
 		}
 	}
 }

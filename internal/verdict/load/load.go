@@ -46,7 +46,7 @@ func figures(e evidence.Run) *v1alpha1.LoadStatus {
 		if c := closedLoopOf(e, s); c != nil {
 			stage.ClosedLoopPermille, stage.ClosedLoopHolds = ptr.To(int64(math.Round(c.share*1000))), c.holds()
 		}
-		stage.Resources = resourcesIn(e.Recorder, s.Name)
+		stage.Resources = resourcesIn(e.Recorder, s)
 		l.Stages = append(l.Stages, stage)
 	}
 	return l

@@ -1,6 +1,8 @@
 package load
 
 import (
+	"math"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
@@ -50,14 +52,23 @@ func resources(e evidence.Run, node string) *v1alpha1.ResourceFigures {
 	return u.figures()
 }
 
-// resourcesIn a stage, of each node.
-func resourcesIn(w *wire.RecorderResults, stage string) (all []v1alpha1.StageResources) {
+// resourcesIn a stage, of each node and process.
+func resourcesIn(w *wire.RecorderResults, stage wire.StageResult) (all []v1alpha1.StageResources) {
 	for _, r := range w.Resources {
 		var u used
 		u.add(r)
-		if f := u.figures(); f != nil && r.Stage == stage {
-			all = append(all, v1alpha1.StageResources{Name: r.Node, ResourceFigures: *f})
+		if f := u.figures(); f != nil && r.Stage == stage.Name {
+			all = append(all, v1alpha1.StageResources{Name: r.Node, ResourceFigures: *f, CPUPerRequestMicroseconds: perRequest(r.CPUMillicores, stage)})
 		}
 	}
 	return all
+}
+
+// perRequest is the processor time for each answered request in microseconds, nil without one.
+func perRequest(millicores int64, stage wire.StageResult) *int64 {
+	if stage.Answered == 0 {
+		return nil
+	}
+	spent := float64(millicores) / 1000 * float64(stage.DurationMicroseconds)
+	return new(int64(math.Round(spent / float64(stage.Answered))))
 }
