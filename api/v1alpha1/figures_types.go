@@ -94,6 +94,23 @@ type StageStatus struct {
 	// reasons and notes say why.
 	// +optional
 	Distance *StageDistance `json:"distance,omitempty"`
+	// resources that each node's server and the processes recorder, app and director used in this stage. Those that could not be asked are
+	// absent, and an app of several pods.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Resources []StageResources `json:"resources,omitempty"`
+}
+
+// StageResources are what one node's server, or one process, used in a stage.
+type StageResources struct {
+	// name of the node, or recorder, app, director.
+	Name            string `json:"name"`
+	ResourceFigures `json:",inline"`
+	// cpuPerRequestMicroseconds is the processor time over the stage's answered requests, failures too. Absent at rest.
+	// +optional
+	CPUPerRequestMicroseconds *int64 `json:"cpuPerRequestMicroseconds,omitempty"`
 }
 
 // WritesStatus are sets of writes: sent = acknowledged + rejected + indeterminate;

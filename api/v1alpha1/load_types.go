@@ -147,10 +147,12 @@ type Stage struct {
 	// +kubebuilder:validation:Maximum=3600
 	DurationSeconds int64 `json:"durationSeconds"`
 	// users send one request after another, as in wrk and locust: a closed loop, which stops asking while nothing answers.
+	// 0 is rest: no request is sent and the probes pause, to show what the pods use without load. Such a stage is not the first one,
+	// and comes before the first fault.
 	// +optional
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
-	Users int64 `json:"users,omitempty"`
+	Users *int64 `json:"users,omitempty"`
 	// spawnPerSecond is the rate at which the users come, the first at once; without it all come at the stage's beginning. The stage's
 	// figures are of its whole time: put the coming into a stage of its own, with discard, to have those of all users alone.
 	// +optional
@@ -198,6 +200,17 @@ func (l LoadSpec) StagesWithoutDistance() int {
 		}
 	}
 	return len(l.Stages)
+}
+
+// AtRest tells whether the stage sends no request.
+func (s Stage) AtRest() bool { return s.Users != nil && *s.Users == 0 }
+
+// ClosedUsers are the users of a closed loop, 0 of any other stage.
+func (s Stage) ClosedUsers() int64 {
+	if s.Users == nil {
+		return 0
+	}
+	return *s.Users
 }
 
 // Seconds is how long the stages take together.

@@ -39,7 +39,7 @@ type NodeStatus struct {
 	// group is what its server counted as a member of a group: see replication.group.
 	// +optional
 	Group *GroupFigures `json:"group,omitempty"`
-	// resources that its server used in the stages that are not discarded.
+	// resources that its server used in the stages that are neither discarded nor at rest.
 	// +optional
 	Resources *ResourceFigures `json:"resources,omitempty"`
 	// note says why a figure is absent.
@@ -53,6 +53,9 @@ type ResourceFigures struct {
 	CPUMillicores int64 `json:"cpuMillicores"`
 	// memoryPeakBytes resident.
 	MemoryPeakBytes int64 `json:"memoryPeakBytes"`
+	// threadsPeak is the most threads that were seen at once.
+	// +optional
+	ThreadsPeak int64 `json:"threadsPeak,omitempty"`
 	// blockReadBytes from disk.
 	BlockReadBytes int64 `json:"blockReadBytes"`
 	// blockWrittenBytes to disk.

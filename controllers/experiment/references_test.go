@@ -122,7 +122,7 @@ func referring(t *testing.T, c Cluster) *Run {
 	run.Spec.Baseline = &v1alpha1.BaselineReference{Name: "single"}
 	for i := range run.Spec.Load.Stages { // the script has a load of its own
 		s := &run.Spec.Load.Stages[i]
-		s.Users, s.SpawnPerSecond, s.RequestsPerSecond, s.MaxUsers = 0, 0, 0, 0
+		s.Users, s.SpawnPerSecond, s.RequestsPerSecond, s.MaxUsers = nil, 0, 0, 0
 	}
 	run.Spec.Load.Script = &v1alpha1.ScriptSource{
 		ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "scripts", Key: "load.js"},

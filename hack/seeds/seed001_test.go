@@ -14,7 +14,7 @@ func resultsOf(stages ...wire.StageResult) results.Results {
 	r := results.Results{Recorder: &wire.RecorderResults{Stages: stages}}
 	r.Status.Verdict = v1alpha1.VerdictPassed
 	r.Spec.Load.Stages = []v1alpha1.Stage{
-		{Name: "warmup", Users: 8, Discard: true}, {Name: "users-8", Users: 8}, {Name: "users-16", Users: 16}, {Name: "open", RequestsPerSecond: 5},
+		{Name: "warmup", Users: new(int64(8)), Discard: true}, {Name: "users-8", Users: new(int64(8))}, {Name: "users-16", Users: new(int64(16))}, {Name: "open", RequestsPerSecond: 5},
 	}
 	return r
 }

@@ -17,6 +17,7 @@ import (
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
+	"replab.dev/internal/usage"
 	"replab.dev/internal/wire"
 )
 
@@ -108,11 +109,11 @@ func (a *api) resources(w http.ResponseWriter, _ *http.Request) {
 
 func (a *api) measure() (wire.Resources, error) {
 	at := metav1.NowMicro()
-	server, usage, err := a.family.Usage()
+	server, used, err := a.family.Usage()
 	if err != nil {
 		return wire.Resources{}, err
 	}
-	received, sent, err := proc.Network()
+	received, sent, err := usage.Network()
 	if err != nil {
 		return wire.Resources{}, err
 	}
@@ -121,8 +122,8 @@ func (a *api) measure() (wire.Resources, error) {
 		peers = c.Traffic()
 	}
 	return wire.Resources{
-		Peers: peers, At: at, CPUMicroseconds: usage.CPUMicroseconds, ResidentBytes: usage.ResidentBytes,
-		ReadBytes: usage.ReadBytes, WrittenBytes: usage.WrittenBytes,
+		Peers: peers, At: at, CPUMicroseconds: used.CPUMicroseconds, ResidentBytes: used.ResidentBytes, Threads: used.Threads,
+		ReadBytes: used.ReadBytes, WrittenBytes: used.WrittenBytes,
 		NetworkReceivedBytes: received, NetworkSentBytes: sent, ServerPID: int64(server.PID),
 	}, nil
 }

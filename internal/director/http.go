@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/process"
+	"replab.dev/internal/usage"
 	"replab.dev/internal/wire"
 )
 
@@ -21,6 +22,7 @@ func handler(d *Director, token string) http.Handler {
 	mux.HandleFunc("GET "+wire.DirectorPathClock, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, wire.ClockReading{Now: metav1.NowMicro()})
 	})
+	mux.HandleFunc("GET "+wire.AgentPathResources, usage.Handle)
 	mux.Handle("POST "+wire.DirectorPathRejoin, process.RequireToken(token, taking(d, func(ctx context.Context, r wire.RejoinRequest) error {
 		return d.Rejoin(ctx, r.Node)
 	})))

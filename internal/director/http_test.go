@@ -35,6 +35,7 @@ func TestHTTP(t *testing.T) {
 	}{
 		"health needs no token":                {"GET", wire.DirectorPathHealth, "", "", 200},
 		"the clock needs no token":             {"GET", wire.DirectorPathClock, "", "", 200},
+		"its resources need no token":          {"GET", wire.AgentPathResources, "", "", 200},
 		"the state needs no token":             {"GET", wire.DirectorPathState, "", "", 200},
 		"a rejoin needs the token":             {"POST", wire.DirectorPathRejoin, `{"node":"a"}`, "", 401},
 		"a rejoin of an isolated node":         {"POST", wire.DirectorPathRejoin, `{"node":"a"}`, token, 202},

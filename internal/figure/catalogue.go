@@ -68,7 +68,7 @@ const (
 	milliseconds = 1e3
 )
 
-var catalogue = slices.Concat(ofLoad, ofReplication, ofOutages, ofWrites, ofGroup, ofNodes, ofDistance, ofComparison)
+var catalogue = slices.Concat(ofLoad, ofReplication, ofOutages, ofWrites, ofGroup, ofNodes, ofResources, ofDistance, ofComparison)
 
 var ofLoad = []Entry{
 	{
@@ -215,12 +215,22 @@ var ofNodes = []Entry{
 	{Name: "nodeLagP99Microseconds", Path: "nodes[].lag.p99Microseconds", Title: "p99", Better: Lower},
 	{Name: "nodeLagMaxMicroseconds", Path: "nodes[].lag.maxMicroseconds", Title: "maximum", Better: Lower},
 	{Name: "nodeLagResolutionP50Microseconds", Path: "nodes[].lag.resolutionP50Microseconds", Title: "known to within (p50)", Better: Lower},
-	{Name: "nodeCPUMillicores", Path: "nodes[].resources.cpuMillicores", Title: "processor", Absent: noCounters},
-	{Name: "nodeMemoryPeakBytes", Path: "nodes[].resources.memoryPeakBytes", Title: "peak memory", Absent: noCounters},
-	{Name: "nodeBlockReadBytes", Path: "nodes[].resources.blockReadBytes", Title: "read", Absent: noCounters},
-	{Name: "nodeBlockWrittenBytes", Path: "nodes[].resources.blockWrittenBytes", Title: "written", Absent: noCounters},
-	{Name: "nodeNetworkReceivedBytes", Path: "nodes[].resources.networkReceivedBytes", Title: "received", Absent: noCounters},
-	{Name: "nodeNetworkSentBytes", Path: "nodes[].resources.networkSentBytes", Title: "sent", Absent: noCounters},
+}
+
+var ofResources = slices.Concat(resources("node", "nodes[].resources."), resources("stage", "load.stages[].resources[]."), []Entry{
+	{Name: "stageCPUPerRequestMicroseconds", Path: "load.stages[].resources[].cpuPerRequestMicroseconds", Title: "processor per request", Absent: "no request was answered"},
+})
+
+// resources that a server used, as figures below a path.
+func resources(of, path string) (all []Entry) {
+	for _, e := range []struct{ name, title string }{
+		{"cpuMillicores", "processor"}, {"memoryPeakBytes", "peak memory"}, {"threadsPeak", "most threads"}, {"blockReadBytes", "read"}, {"blockWrittenBytes", "written"},
+		{"networkReceivedBytes", "received"}, {"networkSentBytes", "sent"},
+	} {
+		name := strings.ToUpper(e.name[:1]) + e.name[1:]
+		all = append(all, Entry{Name: of + strings.Replace(name, "Cpu", "CPU", 1), Path: path + e.name, Title: e.title, Absent: noCounters})
+	}
+	return all
 }
 
 var ofDistance = []Entry{

@@ -14,7 +14,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Config configures a probe. All of it is needed but Counted and Address.
+// Config configures a probe. All of it is needed but Counted, Resting and Address.
 type Config struct {
 	Open   Open          // the engine's sessions
 	Nodes  []wire.Node   // every database node, the primary too
@@ -29,6 +29,8 @@ type Config struct {
 	// Counted is asked when a write begins: whether its lag is one of the figures. Those that do not count are made and
 	// watched all the same. Without it all count. It may be called from any goroutine.
 	Counted func() bool
+	// Resting is asked when a write is due: whether it is left out. Without it none is. It may be called from any goroutine.
+	Resting func() bool
 	// SeveralWriters: nodes take writes side by side, so no node becomes a former primary.
 	SeveralWriters bool
 	Log            *slog.Logger
@@ -62,6 +64,9 @@ func New(c Config) (*Probe, error) {
 	}
 	if c.Address == nil {
 		c.Address = func(n wire.Node) string { return n.Host }
+	}
+	if c.Resting == nil {
+		c.Resting = func() bool { return false }
 	}
 	if c.Counted == nil {
 		c.Counted = func() bool { return true }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
@@ -211,5 +212,19 @@ func TestConfigurationsThatCannotBeRunAreRefused(t *testing.T) {
 		if _, err := New(c); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+func TestNothingIsWrittenAtRest(t *testing.T) {
+	var due atomic.Int64
+	c := configure(t, wire.Endpoint{Host: "a"})
+	c.Open, c.Nodes, c.Interval = func(engine.LagTarget) Engine { return &foreseeing{} }, []wire.Node{{Name: "b"}}, time.Millisecond
+	c.Resting = func() bool { return due.Add(1) > 0 }
+	p := start(t, c)
+	for due.Load() < 5 {
+		time.Sleep(time.Millisecond)
+	}
+	if r := p.stop(); r.Acknowledged+r.Uncounted+r.Discarded != 0 {
+		t.Errorf("%+v", r)
 	}
 }

@@ -29,7 +29,7 @@ func (p *Probe) writeAtIntervals(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
-		if !w.once(ctx) {
+		if !p.cfg.Resting() && !w.once(ctx) {
 			p.miss(1)
 		}
 		due += p.cfg.Interval

@@ -115,7 +115,7 @@ func config(in Input) (string, error) {
 	for _, s := range in.Load.Stages {
 		stage := wire.LoadStage{
 			Name: s.Name, StartSeconds: start, DurationSeconds: s.DurationSeconds,
-			Users: s.Users, SpawnPerSecond: s.SpawnPerSecond, RequestsPerSecond: s.RequestsPerSecond, MaxUsers: s.MaxUsers,
+			Users: s.ClosedUsers(), SpawnPerSecond: s.SpawnPerSecond, RequestsPerSecond: s.RequestsPerSecond, MaxUsers: s.MaxUsers,
 		}
 		if stage.RequestsPerSecond > 0 && stage.MaxUsers == 0 {
 			stage.MaxUsers = defaultMaxUsers

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -50,6 +51,12 @@ func (b *builder) recorderConfig() wire.RecorderConfig {
 		AvailabilityIntervalMilliseconds: b.spec.Probes.Availability.IntervalMilliseconds,
 		RequestTimeoutMilliseconds:       requestTimeoutMilliseconds + 5_000, // the app gives up first, and says why
 	}
+	if b.spec.App.Replicas == 1 { // of several, a Service would answer with any
+		c.Processes = append(c.Processes, wire.ProcessSource{Name: "app", URL: fmt.Sprintf("http://%s:%d", c.App.Host, c.App.Port)})
+	}
+	for _, clock := range c.Clocks {
+		c.Processes = append(c.Processes, wire.ProcessSource{Name: clock.Name, URL: strings.TrimSuffix(clock.URL, wire.DirectorPathClock)})
+	}
 	if b.spec.Topology.Nodes > 1 {
 		c.LagIntervalMilliseconds = b.spec.Probes.Lag.IntervalMilliseconds
 	}
@@ -57,7 +64,7 @@ func (b *builder) recorderConfig() wire.RecorderConfig {
 		c.LagPayloadBytes = []int64{b.spec.Probes.Lag.PayloadBytes}
 	}
 	for _, s := range b.spec.Load.Stages {
-		c.Stages = append(c.Stages, wire.Stage{Name: s.Name, Discard: s.Discard, DurationSeconds: s.DurationSeconds})
+		c.Stages = append(c.Stages, wire.Stage{Name: s.Name, Discard: s.Discard, DurationSeconds: s.DurationSeconds, Rest: s.AtRest()})
 	}
 	return c
 }

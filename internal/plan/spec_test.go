@@ -119,7 +119,7 @@ func files(t *testing.T, x *v1alpha1.ReplicationExperiment) map[string]string {
 
 func TestUsersComeAtTheStagesRate(t *testing.T) {
 	x := experiment.Load(t, "single")
-	x.Spec.Load.Stages = []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 50, SpawnPerSecond: 10}}
+	x.Spec.Load.Stages = []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: new(int64(50)), SpawnPerSecond: 10}}
 	env := template(build(t, x).Load[0]).Spec.Containers[0].Env
 	if !slices.ContainsFunc(env, func(v corev1.EnvVar) bool { return strings.Contains(v.Value, `"users":50,"spawnPerSecond":10`) }) {
 		t.Errorf("k6 is not told of the rate: %+v", env)

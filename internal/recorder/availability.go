@@ -47,6 +47,9 @@ func (a *availability) run(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
+		if !a.rest(ctx, timer) {
+			return
+		}
 		wait := a.schedule.attempt(time.Now())
 		timer.Reset(wait)
 		if wait > 0 {
@@ -62,6 +65,23 @@ func (a *availability) run(ctx context.Context) {
 			defer func() { <-slots }()
 			a.write(a.ids())
 		})
+	}
+}
+
+// rest waits while a stage at rest is planned, and reports whether ctx still stands.
+func (a *availability) rest(ctx context.Context, timer *time.Timer) bool {
+	name, planned := a.figures.Rest()
+	if name == "" {
+		return true
+	}
+	timer.Reset(time.Until(planned.To))
+	defer func() { a.outage.Rested(planned.From) }()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		a.schedule.begin(a.interval, time.Now())
+		return true
 	}
 }
 

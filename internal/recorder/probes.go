@@ -56,7 +56,7 @@ func newProbes(cfg wire.RecorderConfig, env environment, d *forwarder, ids func(
 	if interval := time.Duration(cfg.LagIntervalMilliseconds) * time.Millisecond; interval > 0 {
 		p.lag, err = lag.New(lag.Config{
 			Open: env.engine.Lag, Nodes: cfg.Nodes, Writes: cfg.Writes, Secret: password, Interval: interval,
-			PayloadBytes: cfg.LagPayloadBytes, ProbeIDs: ids, Counted: d.figures.Counting, Log: slog.Default(), Address: env.server,
+			PayloadBytes: cfg.LagPayloadBytes, ProbeIDs: ids, Counted: d.figures.Counting, Resting: d.figures.Resting, Log: slog.Default(), Address: env.server,
 			SeveralWriters: cfg.SeveralWriters,
 		})
 		if err != nil {

@@ -162,7 +162,7 @@ func TestProbeIDsAreNeverUsedTwice(t *testing.T) {
 	}
 }
 
-func TestResourcesOfTheNodes(t *testing.T) {
+func TestResourcesOfNodesAndProcesses(t *testing.T) {
 	var n atomic.Int64
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != wire.AgentPathResources {
@@ -181,13 +181,17 @@ func TestResourcesOfTheNodes(t *testing.T) {
 		}
 		return agent.Listener.Addr().String()
 	}
+	b.cfg.Processes = []wire.ProcessSource{{Name: "app", URL: agent.URL}, {Name: "gone", URL: "http://" + b.cfg.ListenControl}}
 	b.run()
 	eventually(t, "two samples in the load", func() bool {
 		b.get("http://" + b.cfg.Listen + wire.SocialPathSearch)
-		return n.Load() >= 4
+		return n.Load() >= 8
 	})
 	_, got := b.finish()
-	if len(got.Resources) != 1 || got.Resources[0].Node != "node-0" || got.Resources[0].Stage != "steady" ||
+	if len(got.Resources) != 3 || got.Resources[1].Node != "app" || got.Resources[2].Node != wire.ProcessRecorder || got.Resources[2].ThreadsPeak < 1 {
+		t.Errorf("resources %+v, want node, app, recorder", got.Resources)
+	}
+	if got.Resources[0].Node != "node-0" || got.Resources[0].Stage != "steady" ||
 		got.Resources[0].ResidentPeakBytes < 1003 || got.Resources[0].CPUMillicores <= 0 {
 		t.Errorf("resources %+v", got.Resources)
 	}
@@ -213,8 +217,8 @@ func TestClocksOfNodesOutOfSight(t *testing.T) {
 		return n.Load() >= 4
 	})
 	_, got := b.finish()
-	if len(got.Resources) != 0 || len(got.Clocks) != 1 || got.Clocks[0].Name != "node-0" {
-		t.Errorf("resources %+v, clocks %+v: want the clock alone", got.Resources, got.Clocks)
+	if len(got.Resources) != 1 || got.Resources[0].Node != wire.ProcessRecorder || len(got.Clocks) != 1 || got.Clocks[0].Name != "node-0" {
+		t.Errorf("resources %+v, clocks %+v: want the clock, and nothing of the node", got.Resources, got.Clocks)
 	}
 }
 
@@ -242,5 +246,46 @@ func TestWhatTheAgentsHoldUp(t *testing.T) {
 	if len(got.Links) != 1 || got.Links[0].Node != "node-0" || got.Links[0].Stage != "steady" || got.Links[0].DelayedPackets < 100 ||
 		got.Links[0].DelayedPackets%100 != 0 || got.Links[0].LatePackets < got.Links[0].DelayedPackets/100 || got.Links[0].HeldUpPackets != 0 {
 		t.Errorf("links %+v", got.Links)
+	}
+}
+
+// TestProbesPauseAtRest: neither is the rest an outage.
+func TestProbesPauseAtRest(t *testing.T) {
+	var sent atomic.Int64
+	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			sent.Add(1)
+		}
+		w.Header().Set(wire.HeaderNode, "a")
+	})
+	var sampled atomic.Int64
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"at":%q,"residentBytes":%d,"serverPID":7}`, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"), sampled.Add(1))
+	}))
+	defer agent.Close()
+	b.env.agent = func(wire.Node) string { return agent.Listener.Addr().String() }
+	b.cfg.Nodes = []wire.Node{{Name: "node-0", Host: "127.0.0.1"}}
+	b.cfg.AvailabilityIntervalMilliseconds = 10
+	b.cfg.Stages = []wire.Stage{{Name: "steady", DurationSeconds: 1}, {Name: "idle", DurationSeconds: 1000, Rest: true}}
+	w, _ := b.run()
+	b.get("http://" + b.cfg.Listen + wire.SocialPathSearch)
+	eventually(t, "the probe writes", func() bool { return sent.Load() > 5 })
+	eventually(t, "it is at rest", w.forwarder.figures.Resting)
+	eventually(t, "writes under way are done", func() bool {
+		before := sent.Load()
+		time.Sleep(300 * time.Millisecond) // thirty intervals, and longer than a stall
+		return sent.Load() == before
+	})
+	resting := sampled.Load()
+	eventually(t, "two more samples", func() bool { return sampled.Load() >= resting+2 })
+	_, got := b.finish()
+	if !slices.ContainsFunc(got.Resources, func(r wire.NodeResources) bool { return r.Stage == "idle" && r.ResidentPeakBytes > 0 }) {
+		t.Errorf("the rest has no resources: %+v", got.Resources)
+	}
+	if last := got.Availability.Silences.Last; last != nil && last.LengthMicroseconds >= 300_000 {
+		t.Errorf("the rest is an outage: %+v", last)
+	}
+	if idle := got.Stages[1]; idle.StartedAt == nil || idle.Requests != 0 || idle.Latency != nil {
+		t.Errorf("the rest is %+v", idle)
 	}
 }

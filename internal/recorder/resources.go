@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,16 +14,19 @@ import (
 	"replab.dev/internal/httpclient"
 	"replab.dev/internal/recorder/counters"
 	"replab.dev/internal/recorder/figures"
+	"replab.dev/internal/usage"
 	"replab.dev/internal/wire"
 )
 
-// resources samples the nodes' agents: usage of the servers, clocks of their machines, and delayed packets.
+// resources samples the nodes' agents: resources of servers and other processes, clocks of their machines, and delayed packets.
 type resources struct {
 	nodes   []wire.Node
+	others  []wire.ProcessSource
 	agent   addressOf
 	client  *http.Client
 	figures *figures.Recorder
 	now     func() time.Time
+	rest    string // the stage at rest of the last sample, "" for none
 
 	mu     sync.Mutex
 	sum    *counters.Resources
@@ -36,12 +40,17 @@ func newResources(cfg wire.RecorderConfig, agent addressOf, d *forwarder) *resou
 	for _, node := range cfg.Nodes {
 		names = append(names, node.Name)
 	}
+	used := slices.Clone(names)
+	for _, process := range cfg.Processes {
+		used = append(used, process.Name)
+	}
+	used = append(used, wire.ProcessRecorder)
 	for _, stage := range cfg.Stages {
 		stages = append(stages, stage.Name)
 	}
 	s := &resources{
-		nodes: cfg.Nodes, agent: agent, client: httpclient.Client(http.DefaultTransport), figures: d.figures, now: d.now,
-		sum: counters.NewResources(names, stages), peers: counters.NewTraffic(stages), clocks: make([]counters.Clock, len(names)),
+		nodes: cfg.Nodes, others: cfg.Processes, agent: agent, client: httpclient.Client(http.DefaultTransport), figures: d.figures, now: d.now,
+		sum: counters.NewResources(used, stages), peers: counters.NewTraffic(stages), clocks: make([]counters.Clock, len(names)),
 	}
 	if cfg.CountLinks {
 		s.links = counters.NewLinks(names, stages)
@@ -51,10 +60,7 @@ func newResources(cfg wire.RecorderConfig, agent addressOf, d *forwarder) *resou
 
 // sample asks every agent once; one that does not answer has no sample this time.
 func (s *resources) sample(ctx context.Context) {
-	stage, active := s.figures.Activity()
-	if !active {
-		stage = ""
-	}
+	stage := s.stage()
 	var asked sync.WaitGroup
 	for i, node := range s.nodes {
 		asked.Go(func() {
@@ -75,7 +81,45 @@ func (s *resources) sample(ctx context.Context) {
 			asked.Go(func() { s.sampleLinks(ctx, node, stage) })
 		}
 	}
+	for _, process := range s.others {
+		asked.Go(func() {
+			s.note(process.Name, stage, func() (wire.Resources, error) {
+				ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
+				defer cancel()
+				return client.Agent{HTTP: s.client, URL: process.URL}.Resources(ctx)
+			})
+		})
+	}
+	s.note(wire.ProcessRecorder, stage, usage.Own)
 	asked.Wait()
+}
+
+// note a sample of a process beside the nodes, if it can be had.
+func (s *resources) note(name, stage string, read func() (wire.Resources, error)) {
+	sample, err := read()
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sum.Add(name, stage, sample)
+}
+
+// stage that the usage since the last sample belongs to, "" for none. What comes before the first sample of a rest may be of the load before it.
+func (s *resources) stage() string {
+	stage, active := s.figures.Activity()
+	rest, _ := s.figures.Rest()
+	before := s.rest
+	s.rest = rest
+	switch {
+	case rest != "" && rest != before:
+		return ""
+	case rest != "":
+		return rest
+	case active:
+		return stage
+	}
+	return ""
 }
 
 func (s *resources) read(ctx context.Context, node wire.Node) (wire.Resources, error) {

@@ -35,9 +35,9 @@ func TestASweepOf16Stages(t *testing.T) {
 	x.Spec.Load.Mix = v1alpha1.MixSpec{Register: 1, Profile: 1}
 	x.Spec.Load.Stages = nil
 	for i := range 16 {
-		s := v1alpha1.Stage{Name: fmt.Sprintf("stage-%02d", i), DurationSeconds: 1, Users: int64(1 + i%4), Discard: i == 0}
+		s := v1alpha1.Stage{Name: fmt.Sprintf("stage-%02d", i), DurationSeconds: 1, Users: new(int64(1 + i%4)), Discard: i == 0}
 		if i == 15 {
-			s.Users, s.RequestsPerSecond, s.MaxUsers = 0, 50, 4
+			s.Users, s.RequestsPerSecond, s.MaxUsers = nil, 50, 4
 		}
 		x.Spec.Load.Stages = append(x.Spec.Load.Stages, s)
 	}
@@ -63,14 +63,14 @@ func TestASweepOf16Stages(t *testing.T) {
 			t.Fatalf("stage %s is %s to the status, %s to k6, %s to the recorder", asked.Name, status.Name, own.Name, seen.Name)
 		}
 		// Of each user one request may be cut off by the stage's end, of which k6 tells nothing.
-		if cut := seen.Requests - own.Requests; cut < 0 || cut > asked.Users+asked.MaxUsers || status.Requests != seen.Requests {
+		if cut := seen.Requests - own.Requests; cut < 0 || cut > asked.ClosedUsers()+asked.MaxUsers || status.Requests != seen.Requests {
 			t.Errorf("stage %s: %d requests by the status, %d by the recorder, %d by k6", asked.Name, status.Requests, seen.Requests, own.Requests)
 		}
 		if own.Requests < 10 { // the machine was busy with other things
 			thin++
 			continue
 		}
-		if status.Latency == nil || status.RequestsPerSecond == nil || (status.ClosedLoopPermille != nil) != (asked.Users > 0) {
+		if status.Latency == nil || status.RequestsPerSecond == nil || (status.ClosedLoopPermille != nil) != (asked.ClosedUsers() > 0) {
 			t.Errorf("stage %s has no figures: %+v", asked.Name, status)
 		}
 		if i > 0 && kept[i-1].StartedAt != nil && !kept[i-1].StartedAt.Before(seen.StartedAt) {

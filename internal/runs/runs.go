@@ -210,12 +210,12 @@ func Stages(r results.Results) []Stage {
 	var all []Stage
 	for _, asked := range r.Spec.Load.Stages {
 		for _, s := range r.Recorder.Stages {
-			if s.Name != asked.Name || asked.Discard || asked.Users == 0 || s.Latency == nil || s.DurationMicroseconds == 0 {
+			if s.Name != asked.Name || asked.Discard || asked.ClosedUsers() == 0 || s.Latency == nil || s.DurationMicroseconds == 0 {
 				continue
 			}
 			seconds := float64(s.DurationMicroseconds) / 1e6
 			all = append(all, Stage{
-				Name: s.Name, Users: asked.Users, PerSecond: float64(s.Succeeded) / seconds, Failed: float64(s.Answered-s.Succeeded) / seconds,
+				Name: s.Name, Users: asked.ClosedUsers(), PerSecond: float64(s.Succeeded) / seconds, Failed: float64(s.Answered-s.Succeeded) / seconds,
 				P95: float64(s.Latency.P95Microseconds) / 1e6, P99: float64(s.Latency.P99Microseconds) / 1e6, Mean: float64(s.Latency.MeanMicroseconds) / 1e6,
 				OfBound: ofBound[s.Name],
 			})

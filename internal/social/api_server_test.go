@@ -76,7 +76,7 @@ func metricsShow(t *testing.T, _ *mysqltest.Server, a *api) {
 			t.Errorf("metrics lack %s", want)
 		}
 	}
-	for _, path := range []string{wire.SocialPathHealth, wire.SocialPathReady} {
+	for _, path := range []string{wire.SocialPathHealth, wire.SocialPathReady, wire.SocialPathResources} {
 		if r := a.ask("GET", path, nil); r.status != 200 {
 			t.Errorf("%s answered %+v", path, r)
 		}

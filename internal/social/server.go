@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/usage"
 	"replab.dev/internal/wire"
 )
 
@@ -67,6 +68,7 @@ func newHandler(cfg wire.SocialConfig, store Store, m *metrics) http.Handler {
 	mux.HandleFunc(wire.SocialPathHealth, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.HandleFunc(wire.SocialPathReady, s.readiness)
 	mux.Handle(wire.SocialPathMetrics, m.handler())
+	mux.HandleFunc("GET "+wire.SocialPathResources, usage.Handle)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		failure(http.StatusNotFound, fmt.Errorf("there is nothing at %s", shorten(r.URL.Path))).send(w)
 	})

@@ -49,10 +49,10 @@ func TestComparison(t *testing.T) {
 		{"with a baseline that is Invalid", func(e *evidence.Run) { e.Baseline.Status.Verdict = v1alpha1.VerdictInvalid }, nil, nil, "verdict is Invalid: its figures cannot be relied on"},
 		{"without figures here", func(e *evidence.Run) { e.Recorder.Incomplete = "restarted" }, nil, nil, "this experiment has no figures"},
 		{"other stages", func(e *evidence.Run) {
-			e.Baseline.Spec.Load.Stages = []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 11}}
+			e.Baseline.Spec.Load.Stages = []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: new(int64(11))}}
 		}, nil, nil, "spec.load.stages must be the same in both"},
 		{"the same stages in another order", func(e *evidence.Run) {
-			other := v1alpha1.Stage{Name: "other", DurationSeconds: 1, Users: 1}
+			other := v1alpha1.Stage{Name: "other", DurationSeconds: 1, Users: new(int64(1))}
 			e.Spec.Load.Stages = append([]v1alpha1.Stage{other}, e.Spec.Load.Stages...)
 			e.Baseline.Spec.Load.Stages = append(e.Baseline.Spec.Load.Stages, other)
 		}, nil, nil, "spec.load.stages must"},

@@ -17,7 +17,7 @@ func TestAFaultThatWasNotWhatWasPlanned(t *testing.T) {
 	planned := func(atSeconds int64, late time.Duration) func(*evidence.Run) {
 		return func(e *evidence.Run) {
 			e.Spec.Load.Stages = []v1alpha1.Stage{
-				{Name: "warmup", DurationSeconds: 10, Users: 10, Discard: true}, {Name: "steady", DurationSeconds: 20, Users: 10}, {Name: "high", DurationSeconds: 30, Users: 10},
+				{Name: "warmup", DurationSeconds: 10, Users: new(int64(10)), Discard: true}, {Name: "steady", DurationSeconds: 20, Users: new(int64(10))}, {Name: "high", DurationSeconds: 30, Users: new(int64(10))},
 			}
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: atSeconds}}
 			f := &e.Faults[0]

@@ -45,7 +45,7 @@ func TestClosedLoopComparesTheRecorderWithK6(t *testing.T) {
 			e.Spec.Load.Stages[0].SpawnPerSecond = 1
 			e.Recorder.Stages[0].Answered = e.Recorder.Stages[0].Answered * 925 / 1000
 		}, ptr.To[int64](998), ""},
-		{"an open loop has no such law", func(e *evidence.Run) { e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = 0, 50 }, nil, ""},
+		{"an open loop has no such law", func(e *evidence.Run) { e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = nil, 50 }, nil, ""},
 		{"a user's own script has stages of its own", func(e *evidence.Run) { e.Spec.Load.Script = &v1alpha1.ScriptSource{} }, nil, ""},
 		{"without k6's figures there is nothing to compare", func(e *evidence.Run) { e.K6 = nil }, nil, ""},
 		{"a k6 that counted nothing says nothing", func(e *evidence.Run) { e.K6.Stages[0].Iterations = 0 }, nil, ""},
@@ -165,7 +165,7 @@ func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := judged(func(e *evidence.Run) {
-				e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = 0, 50 // the closed loop's check has a test of its own
+				e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = nil, 50 // the closed loop's check has a test of its own
 				c.change(e)
 			})
 			about := slices.DeleteFunc(allSaid(s), func(r string) bool {
@@ -189,5 +189,25 @@ func TestAStageWithoutARequestHasNoFigures(t *testing.T) {
 	})
 	if l := s.Load.Stages[1]; l.DurationMilliseconds != nil || l.RequestsPerSecond != nil || l.Latency != nil || l.ClosedLoopPermille != nil {
 		t.Errorf("stage later is %+v", l)
+	}
+}
+
+func TestAStageAtRestIsNoEmptyStage(t *testing.T) {
+	for users, notes := range map[int64]bool{0: false, 1: true} {
+		s := judged(func(e *evidence.Run) {
+			e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "idle", DurationSeconds: 10, Users: &users})
+			e.Recorder.Stages = append(e.Recorder.Stages, wire.StageResult{Name: "idle"})
+			e.K6.Stages = append(e.K6.Stages, wire.K6StageSummary{Name: "idle", Iterations: 1, IterationMeanMicroseconds: 10_000_000})
+		})
+		idle := s.Load.Stages[1]
+		if idle.RequestsPerSecond != nil || idle.Latency != nil || idle.ClosedLoopPermille != nil || (idle.DroppedIterations == nil) == notes {
+			t.Errorf("%d users: %+v", users, idle)
+		}
+		if said := strings.Contains(strings.Join(allSaid(s), " "), "Stage idle had no request"); said != notes {
+			t.Errorf("%d users: it says that the stage is empty: %v", users, said)
+		}
+		if users == 0 && s.Verdict != v1alpha1.VerdictPassed {
+			t.Errorf("the verdict is %s: %v", s.Verdict, allSaid(s))
+		}
 	}
 }

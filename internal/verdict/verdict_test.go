@@ -109,7 +109,7 @@ func TestJudge(t *testing.T) {
 		}, "Failed", "requestsPerSecond (min 51) was missed: measured 48.967"},
 		{"requests dropped in warm-up do not matter", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "droppedIterations", Max: ptr.To[int64](0)}}
-			e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "warmup", Discard: true, Users: 1})
+			e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "warmup", Discard: true, Users: new(int64(1))})
 			e.K6.Stages = append(e.K6.Stages, wire.K6StageSummary{Name: "warmup", DroppedIterations: 9})
 		}, "Passed", "The goal was met."},
 		{"a lag that looks met is not while a replica has not shown writes", func(e *evidence.Run) {

@@ -116,8 +116,9 @@ type Resources struct {
 	OutOfSight           bool  `json:"outOfSight,omitempty"`
 	CPUMicroseconds      int64 `json:"cpuMicroseconds"`
 	ResidentBytes        int64 `json:"residentBytes"`
-	ReadBytes            int64 `json:"readBytes"`    // block I/O
-	WrittenBytes         int64 `json:"writtenBytes"` // block I/O
+	Threads              int64 `json:"threads,omitempty"` // of the moment
+	ReadBytes            int64 `json:"readBytes"`         // block I/O
+	WrittenBytes         int64 `json:"writtenBytes"`      // block I/O
 	NetworkReceivedBytes int64 `json:"networkReceivedBytes"`
 	NetworkSentBytes     int64 `json:"networkSentBytes"`
 	ServerPID            int64 `json:"serverPID"` // counters of a new process start again at 0

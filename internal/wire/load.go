@@ -22,7 +22,7 @@ type LoadConfig struct {
 	Prefixes [][2]string    `json:"prefixes"` // first and last name prefixes to search for
 }
 
-// LoadStage is one stage; exactly one of Users and RequestsPerSecond is above 0, and with a script of the user's own neither.
+// LoadStage is one stage; at most one of Users and RequestsPerSecond is above 0. With neither the built-in script rests.
 type LoadStage struct {
 	Name              string `json:"name"`
 	StartSeconds      int64  `json:"startSeconds"`
@@ -88,7 +88,7 @@ type RecorderLive struct {
 type LiveStage struct {
 	Name            string `json:"name"`
 	DurationSeconds int64  `json:"durationSeconds"` // as planned
-	// StartedAt is the first arrival, absent without one.
+	// StartedAt is the first arrival, absent without one. A stage at rest begins as planned.
 	StartedAt *metav1.MicroTime `json:"startedAt,omitempty"`
 	Requests  int64             `json:"requests"` // that have ended
 	Failures  int64             `json:"failures"` // of these

@@ -41,6 +41,8 @@ type RecorderConfig struct {
 	Writes        Endpoint `json:"writes"` // SQL write path, for the lag probe
 	// Clocks are those that times in the results are by, beside the agents'.
 	Clocks []ClockSource `json:"clocks,omitempty"`
+	// Processes answer Resources at AgentPathResources below their URL.
+	Processes []ProcessSource `json:"processes,omitempty"`
 	// Stages in their order, each beginning when the one before it ends.
 	Stages []Stage `json:"stages"`
 	// SeveralWriters tells that nodes take writes side by side: one that acknowledges after another has not taken over from it.
@@ -68,6 +70,8 @@ type Stage struct {
 	Name            string `json:"name"`
 	Discard         bool   `json:"discard"`
 	DurationSeconds int64  `json:"durationSeconds"` // as planned
+	// Rest: no request belongs to it. It lasts for its planned time, in which the probes pause.
+	Rest bool `json:"rest,omitempty"`
 }
 
 // RecorderState is what the operator follows while the load runs.
@@ -149,7 +153,7 @@ type StageResult struct {
 	Requests  int64  `json:"requests"`
 	Failures  int64  `json:"failures"`          // answers that are not 2xx, and none
 	Unnamed   int64  `json:"unnamed,omitempty"` // of Requests: those that named no stage
-	// StartedAt is the first arrival, absent without one.
+	// StartedAt is the first arrival, absent without one. A stage at rest begins and ends as planned.
 	StartedAt *metav1.MicroTime `json:"startedAt,omitempty"`
 	// EndedAt is when the last of the requests had its answer, or none; absent without one.
 	EndedAt              *metav1.MicroTime `json:"endedAt,omitempty"`
@@ -230,13 +234,14 @@ type NodeLinks struct {
 	UncoveredMicroseconds int64 `json:"uncoveredMicroseconds,omitempty"`
 }
 
-// NodeResources are what a node's server used in one stage: differences of counters, and the peak of memory.
+// NodeResources are what a node's server, or another process, used in one stage: differences of counters, and the peaks of memory and threads.
 type NodeResources struct {
-	Node                 string `json:"node"`
+	Node                 string `json:"node"` // or RecorderConfig.Processes, or ProcessRecorder
 	Stage                string `json:"stage"`
 	DurationMicroseconds int64  `json:"durationMicroseconds"`
 	CPUMillicores        int64  `json:"cpuMillicores"`
 	ResidentPeakBytes    int64  `json:"residentPeakBytes"`
+	ThreadsPeak          int64  `json:"threadsPeak,omitempty"`
 	ReadBytes            int64  `json:"readBytes"`
 	WrittenBytes         int64  `json:"writtenBytes"`
 	NetworkReceivedBytes int64  `json:"networkReceivedBytes"`
@@ -252,6 +257,15 @@ type NodeTraffic struct {
 	SentBytes            int64  `json:"sentBytes"`
 	ReceivedBytes        int64  `json:"receivedBytes"`
 }
+
+// ProcessSource is a process beside the nodes whose use of resources is sampled.
+type ProcessSource struct {
+	Name string `json:"name"` // app, director; no node has such a name
+	URL  string `json:"url"`
+}
+
+// ProcessRecorder names the recorder among the sampled processes.
+const ProcessRecorder = "recorder"
 
 // ClockSource is a process whose clock is measured: its URL answers ClockReading.
 type ClockSource struct {

@@ -11,14 +11,15 @@ const (
 
 // Paths of the social app, port PortSocial.
 const (
-	SocialPathRegister = "/user/register" // POST RegisterRequest -> RegisterResponse
-	SocialPathLogin    = "/login"         // POST LoginRequest -> LoginResponse
-	SocialPathGet      = "/user/get/"     // GET, id follows -> Profile; 404 when there is none
-	SocialPathSearch   = "/user/search"   // GET ?first_name=&last_name= prefixes -> []Profile, by id, at most SearchLimit
-	SocialPathProbe    = "/probe/"        // PUT, id follows: one row into ProbeTable, the availability probe's write
-	SocialPathHealth   = "/healthz"       // 200 while the process runs
-	SocialPathReady    = "/readyz"        // 200 once the write endpoint has answered a ping
-	SocialPathMetrics  = "/metrics"
+	SocialPathRegister  = "/user/register" // POST RegisterRequest -> RegisterResponse
+	SocialPathLogin     = "/login"         // POST LoginRequest -> LoginResponse
+	SocialPathGet       = "/user/get/"     // GET, id follows -> Profile; 404 when there is none
+	SocialPathSearch    = "/user/search"   // GET ?first_name=&last_name= prefixes -> []Profile, by id, at most SearchLimit
+	SocialPathProbe     = "/probe/"        // PUT, id follows: one row into ProbeTable, the availability probe's write
+	SocialPathHealth    = "/healthz"       // 200 while the process runs
+	SocialPathReady     = "/readyz"        // 200 once the write endpoint has answered a ping
+	SocialPathMetrics   = "/metrics"
+	SocialPathResources = AgentPathResources // GET Resources: what the app itself uses
 )
 
 // OperationRegister is the one operation of the load that writes, as app, load script and recorder name it in what they count.

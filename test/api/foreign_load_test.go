@@ -36,7 +36,7 @@ func TestLoadOfAnotherOperatorNeedsItsKindAndTheRight(t *testing.T) {
 	must(t, err)
 	params, err := load.New(load.Input{
 		Name: "a", Namespace: namespace.Name, Labels: plan.Labels("a"),
-		Load:    v1alpha1.LoadSpec{Parallelism: 2, Stages: []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 10}}},
+		Load:    v1alpha1.LoadSpec{Parallelism: 2, Stages: []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: new(int64(10))}}},
 		Dataset: v1alpha1.DatasetSpec{Users: 10, Seed: 1, Locale: "en"},
 	})
 	must(t, err)

@@ -132,7 +132,7 @@ func stageProblems(x *v1alpha1.ReplicationExperiment, w Want) (found []string) {
 			found = append(found, fmt.Sprintf("Of stage %s there are no figures.", asked.Name))
 			continue
 		}
-		if !asked.Discard && asked.Users > 0 { // an open loop does not wait
+		if !asked.Discard && asked.ClosedUsers() > 0 { // an open loop does not wait
 			held++
 		}
 		if why := stageProblem(x, asked, x.Status.Load.Stages[i].Distance, w); why != "" {
@@ -150,7 +150,7 @@ func stageProblem(x *v1alpha1.ReplicationExperiment, asked v1alpha1.Stage, d *v1
 	switch {
 	case asked.Discard && d != nil:
 		return fmt.Sprintf("Stage %s, which is not at a distance from its begin to its end, is held against it: %+v.", asked.Name, *d)
-	case asked.Discard || asked.Users == 0, d == nil && lateIn(x, asked.Name):
+	case asked.Discard || asked.ClosedUsers() == 0, d == nil && lateIn(x, asked.Name):
 		return ""
 	case d == nil:
 		return fmt.Sprintf("Stage %s is not compared with the distance: %q.", asked.Name, x.Status.Notes)

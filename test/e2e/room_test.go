@@ -26,7 +26,7 @@ const (
 
 // room is how much of the cluster a run needs. Closed loops, scripts and links measure what the machine gives them.
 func room(x *v1alpha1.ReplicationExperiment) int64 {
-	busy := func(s v1alpha1.Stage) bool { return s.Users > 0 && !s.Discard }
+	busy := func(s v1alpha1.Stage) bool { return s.ClosedUsers() > 0 && !s.Discard }
 	if x.Spec.Load.Script != nil || len(x.Spec.Topology.Links) > 0 || slices.ContainsFunc(x.Spec.Load.Stages, busy) {
 		return wholeCluster
 	}

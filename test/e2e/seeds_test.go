@@ -21,7 +21,7 @@ func shortSeed(t *testing.T, name string, seconds int64) *v1alpha1.ReplicationEx
 	t.Helper()
 	x := experiment.Load(t, "seeds/"+name)
 	x.Spec.Keep, x.Spec.Dataset.Users, x.Spec.App.Replicas = v1alpha1.KeepAlways, 2000, 1
-	x.Spec.Load.Stages = slices.DeleteFunc(x.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return !s.Discard && s.Users != 8 && s.Users != 32 })
+	x.Spec.Load.Stages = slices.DeleteFunc(x.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return !s.Discard && s.ClosedUsers() != 8 && s.ClosedUsers() != 32 })
 	for i := range x.Spec.Load.Stages {
 		shorten(x.Spec.Load.Stages, i, seconds)
 	}
@@ -44,7 +44,7 @@ func shortSeed004(t *testing.T, name string) *v1alpha1.ReplicationExperiment {
 	t.Helper()
 	x := experiment.Load(t, "seeds/"+name)
 	x.Spec.Keep, x.Spec.Dataset.Users = v1alpha1.KeepAlways, 2000
-	x.Spec.Load.Stages = slices.DeleteFunc(x.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return s.Users > 10 })
+	x.Spec.Load.Stages = slices.DeleteFunc(x.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return s.ClosedUsers() > 10 })
 	for i := range x.Spec.Load.Stages {
 		if s := &x.Spec.Load.Stages[i]; s.Name != "promotion" {
 			s.DurationSeconds = 12
@@ -115,8 +115,8 @@ func TestSeed001AcrossTheOcean(t *testing.T) {
 				if stage.Latency == nil || stage.RequestsPerSecondMilli == nil {
 					t.Fatalf("stage %s has no figures: %+v", stage.Name, stage)
 				}
-				most := asked.Users * 1_000_000 / 87
-				t.Logf("%d users: %d in 1000 s, a round trip allows %d", asked.Users, *stage.RequestsPerSecondMilli, most)
+				most := asked.ClosedUsers() * 1_000_000 / 87
+				t.Logf("%d users: %d in 1000 s, a round trip allows %d", asked.ClosedUsers(), *stage.RequestsPerSecondMilli, most)
 				if stage.Latency.P50Microseconds < 87_000 || *stage.RequestsPerSecondMilli > most+most/20 {
 					t.Errorf("stage %s is quicker than its distance: %+v", stage.Name, stage)
 				}

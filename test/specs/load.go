@@ -3,6 +3,36 @@ package specs
 // loadSenseCases are of a load that cannot be as it is asked for.
 var loadSenseCases = []Case{
 	{
+		Name:      "a load that begins at rest",
+		Refused:   `{spec: {load: {stages: [{name: idle, durationSeconds: 10, users: 0}, {name: steady, durationSeconds: 10, users: 2}]}}}`,
+		Field:     "spec.load.stages[0].users",
+		Says:      "the load begins with its first request",
+		Neighbour: `{spec: {load: {stages: [{name: steady, durationSeconds: 10, users: 2}, {name: idle, durationSeconds: 10, users: 0}]}}}`,
+	},
+	{
+		Name:      "nothing but rest",
+		Refused:   `{spec: {load: {stages: [{name: steady, durationSeconds: 10, users: 2, discard: true}, {name: idle, durationSeconds: 10, users: 0}]}}}`,
+		Field:     "spec.load.stages",
+		Says:      "all stages are discarded or at rest",
+		Neighbour: `{spec: {load: {stages: [{name: steady, durationSeconds: 10, users: 2}, {name: idle, durationSeconds: 10, users: 0}]}}}`,
+	},
+	{
+		Name:      "users that come to a rest",
+		Refused:   `{spec: {load: {stages: [{name: steady, durationSeconds: 10, users: 2}, {name: idle, durationSeconds: 10, users: 0, spawnPerSecond: 1}]}}}`,
+		Field:     "spec.load.stages[1].spawnPerSecond",
+		Says:      "the stage is at rest",
+		Neighbour: `{spec: {load: {stages: [{name: steady, durationSeconds: 10, users: 2}, {name: idle, durationSeconds: 10, users: 0}]}}}`,
+	},
+	{
+		Name: "a fault before a rest",
+		Refused: `{spec: {load: {stages: [{name: steady, durationSeconds: 10, users: 2}, {name: idle, durationSeconds: 10, users: 0}, {name: more, durationSeconds: 10, users: 2}]},
+			faults: [{name: crash, atSeconds: 5, target: Primary, action: Kill}]}}`,
+		Field: "spec.load.stages[1].users",
+		Says:  "faults[0] at 5 s comes before the end of this rest",
+		Neighbour: `{spec: {load: {stages: [{name: steady, durationSeconds: 10, users: 2}, {name: idle, durationSeconds: 10, users: 0}, {name: more, durationSeconds: 10, users: 2}]},
+			faults: [{name: crash, atSeconds: 20, target: Primary, action: Kill}]}}`,
+	},
+	{
 		Name:      "more k6 pods than users",
 		Refused:   `{spec: {load: {parallelism: 3, stages: [{name: steady, durationSeconds: 10, users: 2}]}}}`,
 		Field:     "spec.load.parallelism",

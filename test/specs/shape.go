@@ -8,7 +8,7 @@ var runShapeCases = []Case{
 		Name:      "nothing but warm-up",
 		Refused:   `{spec: {load: {stages: [{name: warmup, durationSeconds: 1, users: 1, discard: true}]}}}`,
 		Field:     "spec.load.stages",
-		Says:      "all stages are discarded, so nothing is measured",
+		Says:      "all stages are discarded or at rest, so no load is measured",
 		Neighbour: `{spec: {load: {stages: [{name: warmup, durationSeconds: 1, users: 1, discard: true}, {name: steady, durationSeconds: 1, users: 1}]}}}`,
 	},
 	{

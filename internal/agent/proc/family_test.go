@@ -153,11 +153,11 @@ func TestWithoutAServerThereIsNoUsage(t *testing.T) {
 
 func TestSharedMemoryCountsOnce(t *testing.T) {
 	got := total([]reading{
-		{used: Usage{CPUMicroseconds: 1, ReadBytes: 10, WrittenBytes: 100}, private: 1000, shared: 50_000, mapped: 700_000},
-		{used: Usage{CPUMicroseconds: 2, ReadBytes: 20, WrittenBytes: 200}, private: 2000, shared: 90_000, mapped: 600_000},
+		{used: Usage{Threads: 3, CPUMicroseconds: 1, ReadBytes: 10, WrittenBytes: 100}, private: 1000, shared: 50_000, mapped: 700_000},
+		{used: Usage{Threads: 4, CPUMicroseconds: 2, ReadBytes: 20, WrittenBytes: 200}, private: 2000, shared: 90_000, mapped: 600_000},
 		{used: Usage{CPUMicroseconds: 4, ReadBytes: 40, WrittenBytes: 400}}, // has ended
 	})
-	if want := (Usage{CPUMicroseconds: 7, ReadBytes: 70, WrittenBytes: 700, ResidentBytes: 793_000}); got != want {
+	if want := (Usage{Threads: 7, CPUMicroseconds: 7, ReadBytes: 70, WrittenBytes: 700, ResidentBytes: 793_000}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

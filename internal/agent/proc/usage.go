@@ -7,10 +7,11 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Usage is what a process has used since it began, and its memory of the moment.
+// Usage is what a process has used since it began, and its memory and threads of the moment.
 type Usage struct {
 	CPUMicroseconds int64 // user and system time, in steps of 10,000
 	ResidentBytes   int64
+	Threads         int64 // of the moment
 	ReadBytes       int64 // from block devices
 	WrittenBytes    int64 // to block devices
 }
@@ -32,33 +33,10 @@ func (p Process) Usage() (Usage, error) {
 	return Usage{
 		CPUMicroseconds: int64(stat.UTime+stat.STime) * 1_000_000 / ticksPerSecond,
 		ResidentBytes:   int64(stat.ResidentMemory()),
+		Threads:         int64(stat.NumThreads),
 		ReadBytes:       int64(io.ReadBytes),
 		WrittenBytes:    int64(io.WriteBytes),
 	}, nil
-}
-
-// Network sums the bytes that passed the pod's interfaces, all but the loopback, since they exist.
-func Network() (received, sent int64, err error) {
-	self, err := procfs.Self()
-	if err != nil {
-		return 0, 0, fmt.Errorf("read the pod's network counters: %w", err)
-	}
-	devices, err := self.NetDev()
-	if err != nil {
-		return 0, 0, fmt.Errorf("read the pod's network counters: %w", err)
-	}
-	received, sent = sum(devices)
-	return received, sent, nil
-}
-
-func sum(devices procfs.NetDev) (received, sent int64) {
-	for name, d := range devices {
-		if name != "lo" {
-			received += int64(d.RxBytes)
-			sent += int64(d.TxBytes)
-		}
-	}
-	return received, sent
 }
 
 // usageTries is how often the processes are read anew because one of them has gone meanwhile.
@@ -132,6 +110,7 @@ func total(all []reading) (sum Usage) {
 	var shared, mapped uint64
 	for _, r := range all {
 		sum.CPUMicroseconds += r.used.CPUMicroseconds
+		sum.Threads += r.used.Threads
 		sum.ReadBytes += r.used.ReadBytes
 		sum.WrittenBytes += r.used.WrittenBytes
 		sum.ResidentBytes += int64(r.private)
@@ -160,7 +139,7 @@ func (p Process) read() (reading, error) {
 	ticks := int64(stat.UTime+stat.STime) + int64(stat.CUTime+stat.CSTime)
 	return reading{
 		used: Usage{
-			CPUMicroseconds: ticks * 1_000_000 / ticksPerSecond, ReadBytes: int64(io.ReadBytes), WrittenBytes: int64(io.WriteBytes),
+			CPUMicroseconds: ticks * 1_000_000 / ticksPerSecond, Threads: int64(stat.NumThreads), ReadBytes: int64(io.ReadBytes), WrittenBytes: int64(io.WriteBytes),
 		},
 		private: memory.RssAnon, shared: memory.RssShmem, mapped: memory.RssFile,
 	}, nil

@@ -1,6 +1,7 @@
 // replab's built-in load. It runs the stages of REPLAB_LOAD (wire.LoadConfig) against REPLAB_URL, on k6 1.8 and 2.
 import exec from 'k6/execution';
 import http from 'k6/http';
+import { sleep } from 'k6';
 import { Counter } from 'k6/metrics';
 
 const load = JSON.parse(__ENV.REPLAB_LOAD || '{}');
@@ -38,6 +39,12 @@ function scenario(s) {
       preAllocatedVUs: s.maxUsers, maxVUs: s.maxUsers, ...common,
     };
   }
+  if (!s.users) { // at rest: one user waits, so that k6 does not end before the stage
+    return {
+      executor: 'per-vu-iterations', exec: 'rest', vus: 1, iterations: 1,
+      startTime: common.startTime, maxDuration: common.duration, gracefulStop: '1s', env: common.env,
+    };
+  }
   if (s.spawnPerSecond > 0 && s.users > 1) { // the first user comes at once, the last after users-1 intervals
     const ramp = Math.round((s.users - 1) * 1000 / s.spawnPerSecond);
     return {
@@ -58,6 +65,10 @@ export default function () {
   const late = String(Math.round(lateMicroseconds(stage)));
   any(deck)({ headers: { ...params[stage.name].headers, 'Replab-Late-Microseconds': late } });
   noteEnd(stage);
+}
+
+export function rest() {
+  sleep(stages[__ENV.REPLAB_STAGE].durationSeconds);
 }
 
 // Parameters of the requests of each stage. The type is that of bodies, and does no harm without one.

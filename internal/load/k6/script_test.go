@@ -86,6 +86,24 @@ func TestEachStageHasItsOwnRequestsAndFailures(t *testing.T) {
 	}
 }
 
+func TestNothingIsAskedAtRest(t *testing.T) {
+	t.Parallel()
+	s := startTarget(t)
+	began := time.Now()
+	summary, _ := start(t, s, Script(), load(closed("steady", 0, 1, 2), closed("idle", 1, 3, 0))).succeed()
+	if took := time.Since(began); took < 4*time.Second {
+		t.Errorf("k6 ended after %v, before the rest was over", took)
+	}
+	for _, r := range s.seen() {
+		if r.header.Get(wire.HeaderStage) != "steady" {
+			t.Fatalf("asked at rest: %+v", r)
+		}
+	}
+	if idle := summary.Stages[1]; idle.Requests != 0 || idle.DroppedIterations != 0 || summary.Requests != int64(len(s.seen())) {
+		t.Errorf("%+v, the target saw %d", summary, len(s.seen()))
+	}
+}
+
 // What k6 gives up at the end of a stage it does not count: whoever compares must know.
 func TestRequestsThatAreGivenUpAreNotCounted(t *testing.T) {
 	t.Parallel()

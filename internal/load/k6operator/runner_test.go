@@ -24,7 +24,7 @@ func objects(t *testing.T, parallelism int32, change func(*load.Params)) (all, w
 	t.Helper()
 	p, err := load.New(load.Input{
 		Name: "a", Namespace: "tests", Labels: map[string]string{"x": "y"},
-		Load:    v1alpha1.LoadSpec{Parallelism: parallelism, Stages: []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 10}}},
+		Load:    v1alpha1.LoadSpec{Parallelism: parallelism, Stages: []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: new(int64(10))}}},
 		Dataset: v1alpha1.DatasetSpec{Users: 10, Seed: 1, Locale: "en"},
 		Images:  v1alpha1.ImagesStatus{K6: "k6:pinned", Replab: "replab:pinned", PullPolicy: "IfNotPresent"},
 	})

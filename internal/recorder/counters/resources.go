@@ -87,6 +87,7 @@ func (r *Resources) Add(node, stage string, sample wire.Resources) {
 	}
 	u.DurationMicroseconds += took.Microseconds()
 	u.ResidentPeakBytes = max(u.ResidentPeakBytes, sample.ResidentBytes)
+	u.ThreadsPeak = max(u.ThreadsPeak, sample.Threads)
 	u.NetworkReceivedBytes += since(last.NetworkReceivedBytes, sample.NetworkReceivedBytes)
 	u.NetworkSentBytes += since(last.NetworkSentBytes, sample.NetworkSentBytes)
 	if sample.ServerPID == 0 { // no server runs: what the last one used after the sample before is not known

@@ -13,7 +13,7 @@ import (
 func used(seconds float64, pid, n, resident int64) wire.Resources {
 	return wire.Resources{
 		At: metav1.NewMicroTime(after(seconds)), ServerPID: pid, ResidentBytes: resident,
-		CPUMicroseconds: n * 1_000_000, ReadBytes: 10 * n, WrittenBytes: 20 * n,
+		Threads: resident / 100, CPUMicroseconds: n * 1_000_000, ReadBytes: 10 * n, WrittenBytes: 20 * n,
 		NetworkReceivedBytes: 30 * n, NetworkSentBytes: 40 * n,
 	}
 }
@@ -39,11 +39,11 @@ func TestResources(t *testing.T) {
 			},
 			want: []wire.NodeResources{
 				{
-					Node: "a", Stage: "warmup", DurationMicroseconds: 1_000_000, CPUMillicores: 1000, ResidentPeakBytes: 100,
+					Node: "a", Stage: "warmup", DurationMicroseconds: 1_000_000, CPUMillicores: 1000, ResidentPeakBytes: 100, ThreadsPeak: 1,
 					ReadBytes: 10, WrittenBytes: 20, NetworkReceivedBytes: 30, NetworkSentBytes: 40,
 				},
 				{
-					Node: "a", Stage: "steady", DurationMicroseconds: 3_000_000, CPUMillicores: 1000, ResidentPeakBytes: 300,
+					Node: "a", Stage: "steady", DurationMicroseconds: 3_000_000, CPUMillicores: 1000, ResidentPeakBytes: 300, ThreadsPeak: 3,
 					ReadBytes: 30, WrittenBytes: 60, NetworkReceivedBytes: 90, NetworkSentBytes: 120,
 				},
 			},

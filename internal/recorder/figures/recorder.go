@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"replab.dev/internal/recorder/pauses"
+	"replab.dev/internal/timespan"
 	"replab.dev/internal/wire"
 )
 
@@ -61,6 +62,37 @@ func (r *Recorder) Start(load time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.timeline.begin(load, r.now())
+}
+
+// Rest returns the stage at rest that is planned for now, and its span. It is empty at other times, and before the load.
+func (r *Recorder) Rest() (stage string, planned timespan.Span) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	for i, s := range r.stages {
+		if rest := r.restOf(i); s.Rest && !now.Before(rest.From) && now.Before(rest.To) {
+			return s.Name, rest
+		}
+	}
+	return "", timespan.Span{}
+}
+
+// restOf returns the span that is planned for a stage at rest. It is empty of other stages, and before the load.
+func (r *Recorder) restOf(stage int) timespan.Span {
+	if r.timeline.start.IsZero() || !r.stages[stage].Rest {
+		return timespan.Span{}
+	}
+	from := r.timeline.start
+	for _, s := range r.stages[:stage] {
+		from = from.Add(s.planned())
+	}
+	return timespan.Span{From: from, To: from.Add(r.stages[stage].planned())}
+}
+
+// Resting reports whether a stage at rest is planned for now.
+func (r *Recorder) Resting() bool {
+	stage, _ := r.Rest()
+	return stage != ""
 }
 
 // Call is a request that has arrived and not ended.
@@ -171,8 +203,12 @@ func (r *Recorder) Stages() []wire.StageResult {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := make([]wire.StageResult, 0, len(r.stages))
-	for _, s := range r.stages {
-		all = append(all, r.result(s.Name, s.Discard, []*stage{s}))
+	for i, s := range r.stages {
+		result := r.result(s.Name, s.Discard, []*stage{s})
+		if rest := r.restOf(i); s.Rest && r.now().After(rest.From) {
+			result.StartedAt, result.EndedAt = microTime(rest.From), microTime(rest.To)
+		}
+		all = append(all, result)
 	}
 	return all
 }

@@ -130,8 +130,11 @@ func (r *Recorder) Live() []wire.LiveStage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := make([]wire.LiveStage, 0, len(r.stages))
-	for _, s := range r.stages {
+	for i, s := range r.stages {
 		live := wire.LiveStage{Name: s.Name, DurationSeconds: s.DurationSeconds, StartedAt: microTime(s.first)}
+		if rest := r.restOf(i); s.Rest && r.now().After(rest.From) {
+			live.StartedAt = microTime(rest.From)
+		}
 		for i := range s.operations {
 			live.Requests += s.operations[i].requests
 			live.Failures += s.operations[i].failures

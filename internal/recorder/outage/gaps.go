@@ -68,6 +68,16 @@ func (g *gaps) failed(at time.Time) {
 	g.errors++
 }
 
+// rested ends the silence before a rest, and begins the next one after it.
+func (g *gaps) rested(from, to time.Time) {
+	g.pauses.Ran(to)
+	if last := latest(g.at, g.silences.from); !g.silences.from.IsZero() && from.After(last) {
+		g.silences.add(last, from, g.pauses.Paused(last, from))
+	}
+	g.at = latest(g.at, to)
+	g.errors, g.firstErr = 0, time.Time{}
+}
+
 // open is the gap since the last acknowledgement, as it stands at a time.
 func (g *gaps) open(at time.Time) gap {
 	return gap{fromNode: g.node, from: g.at, firstErr: g.firstErr, errors: g.errors, paused: g.pauses.Paused(g.at, at)}

@@ -37,6 +37,13 @@ func (l *Log) Begin(load time.Time) {
 	l.gaps.silences.begin(load)
 }
 
+// Rested notes that no write was due between a time and now: that is no silence.
+func (l *Log) Rested(from time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gaps.rested(from, l.now())
+}
+
 // Stop notes the end of writes: a silence that is open then has no known end.
 func (l *Log) Stop() {
 	l.mu.Lock()

@@ -46,6 +46,7 @@ var places = []place{
 	{"faults[].", "Faults", "Faults"},
 	{"distance.roundTrips[].", "Round trips", "Nodes"},
 	{"load.stages[].distance.", "Throughput against what the distance allows", "Nodes"},
+	{"load.stages[].resources[].", "Resources in each stage", "Nodes"},
 	{"load.stages[].", "Stages of the load", "Load"},
 	{"load.latency.", "Latency", "Load"},
 	{"load.", "Load", "Load"},

@@ -15,7 +15,7 @@ import (
 // Tables of the run, in the order in which people read them. Those without rows are left out.
 func (d *Document) Tables() []Table {
 	all := append([]Table{d.goals()}, d.ofRun()...)
-	all = append(all, d.stages(), d.operations(), d.nodeLags(), d.traffic(), d.faults(), d.gaps(), d.nodes(), d.roundTrips(), d.ofBound())
+	all = append(all, d.stages(), d.operations(), d.nodeLags(), d.traffic(), d.faults(), d.gaps(), d.nodes(), d.resources(), d.roundTrips(), d.ofBound())
 	return slices.DeleteFunc(all, func(t Table) bool { return len(t.Rows) == 0 })
 }
 
@@ -157,6 +157,19 @@ func (d *Document) nodes() Table {
 		rows = append(rows, row{"status.nodes[" + n.Name + "]", []string{n.Name, string(n.Role)}})
 	}
 	return d.tableOf("nodes[].", []string{"node", "role"}, rows)
+}
+
+// resources of each stage, as monitors of containers show them.
+func (d *Document) resources() Table {
+	var rows []row
+	if d.Status.Load != nil {
+		for _, s := range d.Status.Load.Stages {
+			for _, r := range s.Resources {
+				rows = append(rows, row{"status.load.stages[" + s.Name + "].resources[" + r.Name + "]", []string{s.Name, r.Name}})
+			}
+		}
+	}
+	return d.tableOf("load.stages[].resources[].", []string{"stage", "of"}, rows)
 }
 
 func (d *Document) roundTrips() Table {

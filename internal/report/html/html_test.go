@@ -351,7 +351,7 @@ func TestASeedsTableStandsInTheReportOfItsRun(t *testing.T) {
 			t.Errorf("the page has no %q", want)
 		}
 	}
-	r.Experiment, r.Spec.Load.Stages[1].Users = "seed-001-1eu-1us", 16
+	r.Experiment, r.Spec.Load.Stages[1].Users = "seed-001-1eu-1us", new(int64(16))
 	page = written(t, r)
 	_, table, _ := strings.Cut(page, "<caption>Seed 001, 1eu &#43; 1usa")
 	table, _, _ = strings.Cut(table, "</table>")

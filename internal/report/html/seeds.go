@@ -46,7 +46,7 @@ func seed001(d *figures.Document, p seeds.Part) Table {
 // stageOf is the stage that counts and has so many users, "" where there is none.
 func stageOf(d *figures.Document, users int64) string {
 	for _, s := range d.Spec.Load.Stages {
-		if s.Users == users && !s.Discard {
+		if s.ClosedUsers() == users && !s.Discard {
 			return s.Name
 		}
 	}

@@ -222,9 +222,9 @@ func series(d *figures.Document) []figuresOf {
 	return all
 }
 
-// processors is what the servers took in each stage.
+// processors is what servers and other processes took in each stage.
 func processors(d *figures.Document) figuresOf {
-	used := figuresOf{key: "cpu", title: "Processor time of the servers, mean of each stage, in thousandths of a processor", height: 150, lines: func(i int) chart.Series {
+	used := figuresOf{key: "cpu", title: "Processor time of servers and other processes, mean of each stage, in thousandths of a processor", height: 150, lines: func(i int) chart.Series {
 		return chart.Series{Colour: i%8 + 1, Steps: true}
 	}}
 	places := map[string]int{}
@@ -240,6 +240,9 @@ func processors(d *figures.Document) figuresOf {
 				continue
 			}
 			end := s.StartedAt.Add(time.Duration(s.DurationMicroseconds) * time.Microsecond)
+			if s.DurationMicroseconds == 0 && s.EndedAt != nil { // at rest
+				end = s.EndedAt.Time
+			}
 			for at, second := range d.Recorder.Timeline {
 				if !second.At.Time.Before(s.StartedAt.Time) && second.At.Time.Before(end) {
 					used.values[i].Values[at] = &r.CPUMillicores

@@ -85,7 +85,7 @@ func instruments(w *wire.RecorderResults, shape Shape, nodes []string) {
 		}})
 		for _, s := range w.Stages {
 			w.Resources = append(w.Resources, wire.NodeResources{
-				Node: name, Stage: s.Name, DurationMicroseconds: s.DurationMicroseconds, CPUMillicores: 300 - int64(i)*90, ResidentPeakBytes: 410 << 20, WrittenBytes: 5 << 20,
+				Node: name, Stage: s.Name, DurationMicroseconds: s.DurationMicroseconds, CPUMillicores: 300 - int64(i)*90, ResidentPeakBytes: 410 << 20, ThreadsPeak: 61 + int64(i), WrittenBytes: 5 << 20,
 				NetworkReceivedBytes: 7 << 20, NetworkSentBytes: 9 << 20,
 			})
 		}

@@ -28,8 +28,10 @@ func Stage(spec v1alpha1.ReplicationExperimentSpec, name string) string {
 		switch {
 		case s.RequestsPerSecond > 0:
 			text += fmt.Sprintf(" of %d requests/s", s.RequestsPerSecond)
-		case s.Users > 0:
-			text += fmt.Sprintf(" of %d users", s.Users)
+		case s.AtRest():
+			text += " at rest"
+		case s.ClosedUsers() > 0:
+			text += fmt.Sprintf(" of %d users", s.ClosedUsers())
 		default:
 			text += " as the script has it"
 		}

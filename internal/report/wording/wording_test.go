@@ -21,7 +21,7 @@ func TestNodesAreCounted(t *testing.T) {
 func TestWhatWasAskedFor(t *testing.T) {
 	spec := v1alpha1.ReplicationExperimentSpec{
 		Load: v1alpha1.LoadSpec{Stages: []v1alpha1.Stage{
-			{Name: "warmup", DurationSeconds: 5, Users: 4, Discard: true}, {Name: "open", DurationSeconds: 45, RequestsPerSecond: 80}, {Name: "own", DurationSeconds: 7},
+			{Name: "warmup", DurationSeconds: 5, Users: new(int64(4)), Discard: true}, {Name: "open", DurationSeconds: 45, RequestsPerSecond: 80}, {Name: "own", DurationSeconds: 7}, {Name: "idle", DurationSeconds: 9, Users: new(int64(0))},
 		}},
 		Faults: []v1alpha1.Fault{
 			{Name: "crash", AtSeconds: 20, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionKill, HoldSeconds: 10},
@@ -30,7 +30,7 @@ func TestWhatWasAskedFor(t *testing.T) {
 		},
 	}
 	for name, want := range map[string]string{
-		"warmup": "5 s of 4 users, does not count", "open": "45 s of 80 requests/s", "own": "7 s as the script has it", "none": "",
+		"warmup": "5 s of 4 users, does not count", "open": "45 s of 80 requests/s", "own": "7 s as the script has it", "idle": "9 s at rest", "none": "",
 	} {
 		if got := wording.Stage(spec, name); got != want {
 			t.Errorf("stage %s is %q, want %q", name, got, want)

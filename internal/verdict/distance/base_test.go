@@ -19,7 +19,7 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 		return v1alpha1.StageStatus{Name: name, StageFigures: v1alpha1.StageFigures{Latency: &v1alpha1.LatencyStatus{MeanMicroseconds: mean}}}
 	}
 	e := evidencetest.WithoutDistanceFirst()
-	e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "many", DurationSeconds: 60, Users: 100})
+	e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "many", DurationSeconds: 60, Users: new(int64(100))})
 	s := v1alpha1.ReplicationExperimentStatus{Load: &v1alpha1.LoadStatus{
 		StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: ptr.To[int64](100000)}, Stages: []v1alpha1.StageStatus{stage("base", 5_000), stage("steady", 23_000)},
 	}}
@@ -38,11 +38,11 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 	if base, from := latencyWithout(e, &s, r); base != 5_000 || from != v1alpha1.BaseFromStage {
 		t.Errorf("%d µs from %s, want those of the stage", base, from)
 	}
-	e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = 0, 5000
+	e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = nil, 5000
 	if _, from := latencyWithout(e, &s, r); from == v1alpha1.BaseFromStage {
 		t.Error("it is from an open loop, whose requests may have queued")
 	}
-	e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = 1, 0
+	e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = new(int64(1)), 0
 	e.Distance.Nodes = append(e.Distance.Nodes, v1alpha1.LinkedNodeStatus{Name: "db-2", LinkingTime: evidencetest.AtPtr(11_500), LinkedTime: evidencetest.AtPtr(12_000)})
 	e.Recorder.Clocks = append(e.Recorder.Clocks, evidencetest.Clock("db-2", 1, 2))
 	for ended, want := range map[int64]v1alpha1.DistanceBase{11_497: v1alpha1.BaseFromStage, 11_498: v1alpha1.BaseFromBaseline} { // the first links may be set from 11.498 s on

@@ -145,7 +145,7 @@ func registered(r wire.StageResult) int64 {
 
 // latencyWithout distance: of the last stage without it, or of a baseline without links, or of the reads. 0 if unknown.
 func latencyWithout(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
-	if stage, last := lastWithoutDistance(e); stage.Users > 0 && !linkedBefore(e, last) { // an open loop may be a queue
+	if stage, last := lastWithoutDistance(e); stage.ClosedUsers() > 0 && !linkedBefore(e, last) { // an open loop may be a queue
 		if mean := meanLatency(s.Load, stage.Name); mean > 0 && calm(e, stage.Name) {
 			return mean, v1alpha1.BaseFromStage
 		}
@@ -238,8 +238,8 @@ func meanLatency(load *v1alpha1.LoadStatus, stage string) int64 {
 func fewestUsers(load v1alpha1.LoadSpec) string {
 	name, fewest := "", int64(math.MaxInt64)
 	for _, s := range load.Stages {
-		if s.Users > 0 && s.Users < fewest && !s.Discard {
-			name, fewest = s.Name, s.Users
+		if users := s.ClosedUsers(); users > 0 && users < fewest && !s.Discard {
+			name, fewest = s.Name, users
 		}
 	}
 	return name

@@ -212,7 +212,7 @@ func distanceRemarks(e evidence.Run, s *evidence.Status) []finding.Finding {
 			found = append(found, finding.Of(finding.SomePacketsLate, *late, *n.DelayedPackets, n.Name, *n.LatestMicroseconds))
 		}
 	}
-	if stage, last := lastWithoutDistance(e); stage.Users > 0 && linkedBefore(e, last) {
+	if stage, last := lastWithoutDistance(e); stage.ClosedUsers() > 0 && linkedBefore(e, last) {
 		found = append(found, finding.Of(finding.BaseStageOverlaps, stage.Name))
 	}
 	if why := boundMissing(e, s); !why.None() {

@@ -93,7 +93,7 @@ func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
 		first++
 	}
 	return slices.ContainsFunc(spec.Load.Stages[min(first, len(spec.Load.Stages)):], func(asked v1alpha1.Stage) bool {
-		return asked.Name == stage && asked.Users > 0
+		return asked.Name == stage && asked.ClosedUsers() > 0
 	})
 }
 

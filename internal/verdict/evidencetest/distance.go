@@ -59,7 +59,7 @@ func FarApart() evidence.Run {
 func WithoutDistanceFirst() evidence.Run {
 	e := FarApart()
 	e.Spec.Load.Stages = append([]v1alpha1.Stage{
-		{Name: "base", DurationSeconds: 10, Users: 1, Discard: true, Distance: v1alpha1.StageWithoutDistance}, {Name: "leave", DurationSeconds: 10, Users: 10, Discard: true},
+		{Name: "base", DurationSeconds: 10, Users: new(int64(1)), Discard: true, Distance: v1alpha1.StageWithoutDistance}, {Name: "leave", DurationSeconds: 10, Users: new(int64(10)), Discard: true},
 	}, e.Spec.Load.Stages...)
 	e.Recorder.Stages[0].StartedAt = AtPtr(20_000)
 	e.Recorder.Stages = append([]wire.StageResult{

@@ -108,7 +108,7 @@ func Sound() evidence.Run {
 		Experiment: "x", Nodes: []string{"db-0", "db-1"}, Provenance: onMachines(), BaselineProvenance: onMachines(),
 		Spec: v1alpha1.ReplicationExperimentSpec{
 			Goals: []v1alpha1.Goal{{Metric: "lostWrites", Max: ptr.To[int64](0)}},
-			Load:  v1alpha1.LoadSpec{Stages: []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 10}}},
+			Load:  v1alpha1.LoadSpec{Stages: []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: new(int64(10))}}},
 		},
 		Recorder: &wire.RecorderResults{
 			Load: wire.StageResult{

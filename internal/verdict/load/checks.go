@@ -66,13 +66,13 @@ func answeredLate(e evidence.Run, status *evidence.Status) []finding.Finding {
 }
 
 // stagesEmpty says why a stage has no figures.
-func stagesEmpty(status *evidence.Status) []finding.Finding {
+func stagesEmpty(e evidence.Run, status *evidence.Status) []finding.Finding {
 	if status.Load == nil {
 		return nil
 	}
 	var found []finding.Finding
 	for _, s := range status.Load.Stages {
-		if s.Requests == 0 {
+		if s.Requests == 0 && !atRest(e, s.Name) {
 			found = append(found, finding.Of(finding.StageEmpty, s.Name))
 		}
 	}
@@ -102,7 +102,7 @@ func clientDisagrees(e evidence.Run) []finding.Finding {
 	}
 	var underWay int64
 	for _, s := range e.Spec.Load.Stages {
-		underWay += max(s.Users, s.MaxUsers)
+		underWay += max(s.ClosedUsers(), s.MaxUsers)
 		if s.RequestsPerSecond > 0 && s.MaxUsers == 0 {
 			underWay += 100
 		}

@@ -18,7 +18,7 @@ type closedLoop struct {
 
 // MeanUsers of a closed loop over its time: they come one after the other where the stage spawns them, the first at once.
 func MeanUsers(s v1alpha1.Stage) float64 {
-	users := float64(s.Users)
+	users := float64(s.ClosedUsers())
 	if s.SpawnPerSecond == 0 {
 		return users
 	}
@@ -33,7 +33,7 @@ func closedLoopOf(e evidence.Run, r wire.StageResult) *closedLoop {
 	}
 	for _, s := range e.Spec.Load.Stages {
 		for _, k := range e.K6.Stages {
-			if s.Name != r.Name || k.Name != r.Name || s.Users == 0 || k.Iterations == 0 {
+			if s.Name != r.Name || k.Name != r.Name || s.ClosedUsers() == 0 || k.Iterations == 0 {
 				continue
 			}
 			time := float64(k.IterationMeanMicroseconds) / float64(r.DurationMicroseconds)

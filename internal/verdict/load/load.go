@@ -20,7 +20,7 @@ import (
 func Fill(e evidence.Run, s *evidence.Status) {
 	s.Load = figures(e)
 	for i := range s.Nodes {
-		s.Nodes[i].Resources = resources(e.Recorder, s.Nodes[i].Name)
+		s.Nodes[i].Resources = resources(e, s.Nodes[i].Name)
 	}
 }
 
@@ -28,7 +28,7 @@ func Fill(e evidence.Run, s *evidence.Status) {
 func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
 	return slices.Concat(
 		clientDisagrees(e), instrumentsDiffer(e),
-		dropped(s), someFailed(s), stoodStill(e, s), windowsCut(e, s), answeredLate(e, s), stagesEmpty(s), stagesUnnamed(e, s), closedLoopUnsound(e, s),
+		dropped(s), someFailed(s), stoodStill(e, s), windowsCut(e, s), answeredLate(e, s), stagesEmpty(e, s), stagesUnnamed(e, s), closedLoopUnsound(e, s),
 		staleReadsUnknown(e, s), recorderRestarted(e), pathRestarted(e),
 	)
 }
@@ -40,12 +40,21 @@ func figures(e evidence.Run) *v1alpha1.LoadStatus {
 	l := &v1alpha1.LoadStatus{StageFigures: stageFigures(e.Recorder.Load, droppedIterations(e)), StaleReads: staleReads(e)}
 	for _, s := range e.Recorder.Stages {
 		stage := v1alpha1.StageStatus{Name: s.Name, StageFigures: stageFigures(s, droppedIn(e, s.Name))}
+		if atRest(e, s.Name) {
+			stage.DroppedIterations = nil // none was due
+		}
 		if c := closedLoopOf(e, s); c != nil {
 			stage.ClosedLoopPermille, stage.ClosedLoopHolds = ptr.To(int64(math.Round(c.share*1000))), c.holds()
 		}
+		stage.Resources = resourcesIn(e.Recorder, s)
 		l.Stages = append(l.Stages, stage)
 	}
 	return l
+}
+
+// atRest reports whether a stage was to send no request.
+func atRest(e evidence.Run, stage string) bool {
+	return slices.ContainsFunc(e.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return s.Name == stage && s.AtRest() })
 }
 
 // droppedIterations of the stages that count, or of all when a user's own script has unknown stages.
@@ -137,38 +146,6 @@ func staleReads(e evidence.Run) *int64 {
 		return nil
 	}
 	return &stale
-}
-
-// resources of a node over all stages that are not discarded.
-func resources(w *wire.RecorderResults, node string) *v1alpha1.ResourceFigures {
-	if w == nil || w.Incomplete != "" {
-		return nil
-	}
-	discarded := map[string]bool{}
-	for _, s := range w.Stages {
-		discarded[s.Name] = s.Discarded
-	}
-	var (
-		sum       v1alpha1.ResourceFigures
-		cpu, time float64
-	)
-	for _, r := range w.Resources {
-		if r.Node != node || discarded[r.Stage] {
-			continue
-		}
-		cpu += float64(r.CPUMillicores) * float64(r.DurationMicroseconds)
-		time += float64(r.DurationMicroseconds)
-		sum.MemoryPeakBytes = max(sum.MemoryPeakBytes, r.ResidentPeakBytes)
-		sum.BlockReadBytes += r.ReadBytes
-		sum.BlockWrittenBytes += r.WrittenBytes
-		sum.NetworkReceivedBytes += r.NetworkReceivedBytes
-		sum.NetworkSentBytes += r.NetworkSentBytes
-	}
-	if time == 0 {
-		return nil
-	}
-	sum.CPUMillicores = int64(cpu / time)
-	return &sum
 }
 
 // pathRestarted finds an app or a proxy that ended or began in the midst of the load. No fault hits them, and what fails meanwhile looks like an

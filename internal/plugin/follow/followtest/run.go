@@ -36,7 +36,7 @@ func at(age time.Duration, phase string, c []metav1.Condition) follow.View {
 	x.Spec.Topology = v1alpha1.TopologySpec{Type: v1alpha1.TopologySemiSync, Engine: v1alpha1.EngineMySQL, Nodes: 3}
 	x.Spec.Routing.Proxy = v1alpha1.ProxyHAProxy
 	x.Spec.Load.Stages = []v1alpha1.Stage{
-		{Name: "warmup", DurationSeconds: 5, Users: 4, Discard: true}, {Name: "open", DurationSeconds: 45, RequestsPerSecond: 80},
+		{Name: "warmup", DurationSeconds: 5, Users: new(int64(4)), Discard: true}, {Name: "open", DurationSeconds: 45, RequestsPerSecond: 80},
 	}
 	x.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 20, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionKill, HoldSeconds: 10}}
 	x.Status.Phase, x.Status.Conditions = phase, c

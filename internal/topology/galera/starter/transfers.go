@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/topology/galera/agent"
+	"replab.dev/internal/usage"
 	"replab.dev/internal/wire"
 )
 
@@ -152,7 +152,7 @@ func (t *transfers) died() {
 
 // received are the bytes that the pod's network has received so far, nil if unknown.
 func received() *int64 {
-	n, _, err := proc.Network()
+	n, _, err := usage.Network()
 	if err != nil {
 		return nil
 	}

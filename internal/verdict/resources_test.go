@@ -1,0 +1,47 @@
+package verdict
+
+import (
+	"testing"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/wire"
+)
+
+func TestResourcesAreOfNodesAndOfStages(t *testing.T) {
+	used := func(stage string, seconds, millicores, threads int64) wire.NodeResources {
+		return wire.NodeResources{
+			Node: "db-0", Stage: stage, DurationMicroseconds: seconds * 1_000_000, CPUMillicores: millicores, ResidentPeakBytes: millicores,
+			ThreadsPeak: threads, ReadBytes: 1, WrittenBytes: 2, NetworkReceivedBytes: 3, NetworkSentBytes: 4,
+		}
+	}
+	s := judged(func(e *evidence.Run) {
+		for _, added := range []v1alpha1.Stage{{Name: "warmup", DurationSeconds: 10, Users: new(int64(9)), Discard: true}, {Name: "idle", DurationSeconds: 10, Users: new(int64)}} {
+			e.Spec.Load.Stages = append(e.Spec.Load.Stages, added)
+			e.Recorder.Stages = append(e.Recorder.Stages, wire.StageResult{Name: added.Name, Discarded: added.Discard})
+		}
+		e.Recorder.Stages[0].Answered, e.Recorder.Stages[0].DurationMicroseconds = 3000, 60_000_000
+		e.Recorder.Resources = []wire.NodeResources{used("steady", 60, 400, 50), used("warmup", 10, 900, 90), used("idle", 10, 7, 40)}
+	})
+	want := v1alpha1.ResourceFigures{
+		CPUMillicores: 400, MemoryPeakBytes: 400, ThreadsPeak: 50, BlockReadBytes: 1, BlockWrittenBytes: 2, NetworkReceivedBytes: 3, NetworkSentBytes: 4,
+	}
+	if got := s.Nodes[0].Resources; got == nil || *got != want {
+		t.Errorf("the node used %+v, want that of the stage that counts: %+v", got, want)
+	}
+	if got := s.Load.Stages[0].Resources[0].CPUPerRequestMicroseconds; got == nil || *got != 8000 { // 24 s for 3000 requests
+		t.Errorf("a request took %v", got)
+	}
+	if s.Nodes[1].Resources != nil {
+		t.Errorf("a node without samples used %+v", s.Nodes[1].Resources)
+	}
+	for i, millicores := range map[int]int64{0: 400, 1: 900, 2: 7} {
+		got := s.Load.Stages[i].Resources
+		if len(got) != 1 || got[0].Name != "db-0" || got[0].CPUMillicores != millicores {
+			t.Errorf("in stage %s: %+v", s.Load.Stages[i].Name, got)
+		}
+		if (got[0].CPUPerRequestMicroseconds != nil) != (i == 0) {
+			t.Errorf("in stage %s a request took %v", s.Load.Stages[i].Name, got[0].CPUPerRequestMicroseconds)
+		}
+	}
+}
