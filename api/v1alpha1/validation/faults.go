@@ -46,19 +46,25 @@ func aimed(s *spec, i int, f v1alpha1.Fault) {
 // possible: an action that nobody can carry out.
 func possible(s *spec, i int, f v1alpha1.Fault) {
 	path := at("faults", i, "action")
-	if f.Action == v1alpha1.ActionSwitchover && s.dualPrimary() {
-		s.refuse(true, path, "with DualPrimary no node hands the writes over: the proxy moves them from a lost one. Use another action.")
+	if s.dualPrimary() {
+		possibleForTwo(s, i, f)
 	} else if f.Action == v1alpha1.ActionSwitchover {
 		switchover(s, i, f)
 	}
-	logs := s.Topology.DualPrimary == nil || s.Topology.DualPrimary.LogReplicaUpdates == nil || *s.Topology.DualPrimary.LogReplicaUpdates
-	s.refuse(s.dualPrimary() && !logs && f.Action == v1alpha1.ActionDeletePod && s.Topology.Storage.Medium != v1alpha1.MediumVolumeClaim, path,
-		"the node's data go with its pod, and the other's log lacks a part. Use dualPrimary.logReplicaUpdates true, or storage.medium VolumeClaim.")
 	s.refuse(f.Action == v1alpha1.ActionKillServer && !s.postgres(), path, "KillServer needs Patroni, which starts the server again in its container. Use Kill.")
 	s.refuse(f.Action.EndsServer() && s.Topology.Nodes > 1 && s.Topology.Failover == v1alpha1.FailoverNone && s.postgres(), path,
 		"with failover None Patroni is paused and starts no stopped server. Use Pause or Partition, or failover Automatic.")
 	done := (f.Action == v1alpha1.ActionDeletePod || f.Action == v1alpha1.ActionSwitchover) && f.HoldSeconds == 0
 	s.refuse(s.zalando() && !done, path, "ZalandoOperator supports only Switchover, and DeletePod without holdSeconds. Use those, or provider StatefulSet.")
+}
+
+// possibleForTwo: an action that two primaries cannot carry out.
+func possibleForTwo(s *spec, i int, f v1alpha1.Fault) {
+	path := at("faults", i, "action")
+	s.refuse(f.Action == v1alpha1.ActionSwitchover, path, "with DualPrimary no node hands the writes over: the proxy moves them from a lost one. Use another action.")
+	logs := s.Topology.DualPrimary == nil || s.Topology.DualPrimary.LogReplicaUpdates == nil || *s.Topology.DualPrimary.LogReplicaUpdates
+	s.refuse(!logs && f.Action == v1alpha1.ActionDeletePod && s.Topology.Storage.Medium != v1alpha1.MediumVolumeClaim, path,
+		"the node's data go with its pod, and the other's log lacks a part. Use dualPrimary.logReplicaUpdates true, or storage.medium VolumeClaim.")
 }
 
 func switchover(s *spec, i int, f v1alpha1.Fault) {

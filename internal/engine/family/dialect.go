@@ -113,10 +113,9 @@ func (d *Dialect) Expected(s engine.Settings) []wire.Setting {
 func changed(list, by []wire.Setting) []wire.Setting {
 	for _, b := range by {
 		i := slices.IndexFunc(list, func(s wire.Setting) bool { return s.Name == b.Name })
-		switch {
-		case b.Value == "":
+		if b.Value == "" {
 			list = slices.Delete(list, i, i+1)
-		default:
+		} else {
 			list[i].Value = b.Value
 		}
 	}

@@ -38,15 +38,18 @@ func replicasDisagree(e evidence.Run) []finding.Finding {
 		if !serves(n) || e.State.Node(n.Name).Stopped || heldThroughout(e, n.Name) || mayForget(e, n.Name, referenceOf(e.Audit).Name) {
 			continue
 		}
-		if n.Missing != nil && *n.Missing > 0 {
+		if some(n.Missing) {
 			found = append(found, finding.Of(finding.ReplicaLacksWrites, n.Name, *n.Missing))
 		}
-		if n.Role == wire.RoleWriter && !e.Independent && n.Missing != nil && n.Extra != nil && *n.Extra > 0 {
+		if n.Role == wire.RoleWriter && !e.Independent && n.Missing != nil && some(n.Extra) {
 			found = append(found, finding.Of(finding.WriterHasMore, n.Name, *n.Extra))
 		}
 	}
 	return found
 }
+
+// some is true of a count that is known and above 0.
+func some(n *int64) bool { return n != nil && *n > 0 }
 
 // rowsDiffer compares the checksums of nodes that hold the same writes as the one that all are compared with.
 func rowsDiffer(e evidence.Run) []finding.Finding {
