@@ -102,7 +102,7 @@ const (
 
 // MixSpec are weights: an operation is chosen with its weight over the sum.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.register) || self.register + self.profile + self.search + self.login > 0",message="all weights are 0. Set at least one above 0."
+// +kubebuilder:validation:XValidation:rule="!has(self.register) || self.register + self.profile + self.search + self.login + self.update > 0",message="all weights are 0. Set at least one above 0."
 type MixSpec struct {
 	// register creates a user: the write.
 	// +optional
@@ -128,6 +128,12 @@ type MixSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Login int32 `json:"login"`
+	// update gives a user of the dataset a new biography of 1,000 characters. Such writes are not accounted for.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	Update int32 `json:"update"`
 }
 
 // Stage is a part of the load: closed loop with users, or open loop with requestsPerSecond.

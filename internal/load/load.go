@@ -107,7 +107,9 @@ func config(in Input) (string, error) {
 		return "", err
 	}
 	c := wire.LoadConfig{
-		Mix:      map[string]int{wire.OperationRegister: int(mix.Register), "profile": int(mix.Profile), "search": int(mix.Search), "login": int(mix.Login)},
+		Mix: map[string]int{
+			wire.OperationRegister: int(mix.Register), "profile": int(mix.Profile), "search": int(mix.Search), "login": int(mix.Login), "update": int(mix.Update),
+		},
 		Users:    in.Dataset.Users,
 		Prefixes: users.Prefixes(searchPrefixes),
 	}

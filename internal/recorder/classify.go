@@ -29,6 +29,8 @@ func classify(method, path string) (op figures.Operation, counts bool) {
 		return figures.Login, true
 	case method == http.MethodGet && strings.HasPrefix(path, wire.SocialPathGet):
 		return figures.Profile, true
+	case method == http.MethodPut && strings.HasPrefix(path, wire.SocialPathUpdate):
+		return figures.Update, true
 	case method == http.MethodGet && path == wire.SocialPathSearch:
 		return figures.Search, true
 	case path == wire.SocialPathHealth, path == wire.SocialPathReady, path == wire.SocialPathMetrics:

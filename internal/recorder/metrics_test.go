@@ -57,7 +57,7 @@ func TestMetricsAreThoseOfTheDocument(t *testing.T) {
 // ofEach adds a 0 for each stage and operation of a bench that is not among counts: a rate needs the count before the first request.
 func ofEach(counts map[string]float64) map[string]float64 {
 	for _, stage := range []string{"steady", "cooldown"} {
-		for _, op := range []figures.Operation{figures.Register, figures.Profile, figures.Search, figures.Login, figures.Other} {
+		for _, op := range []figures.Operation{figures.Register, figures.Profile, figures.Search, figures.Login, figures.Update, figures.Other} {
 			if key := op.String() + "/" + stage; counts[key] == 0 {
 				counts[key] = 0
 			}

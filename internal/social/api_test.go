@@ -22,6 +22,7 @@ func TestAPI(t *testing.T) {
 		"a write id is stored, and NULL without one":        writeIDIsStored,
 		"a write id that was delivered before stays open":   repeatedWriteIDStaysOpen,
 		"login tells right, wrong and unknown apart":        loginTellsApart,
+		"an update changes one row, or finds none":          updateChanges,
 		"search takes wildcards for what they are":          searchEscapes,
 		"search answers at most 100, by id":                 searchIsBounded,
 		"search reads no more than the names that begin so": searchUsesTheIndex,
@@ -121,6 +122,27 @@ func loginTellsApart(t *testing.T, _ *mysqltest.Server, a *api) {
 		r := a.ask("POST", wire.SocialPathLogin, wire.LoginRequest{ID: c.id, Password: c.password})
 		if r.status != c.want || r.rejected() != "" {
 			t.Errorf("login as %s with %s answered %+v, want %d", c.id, c.password, r, c.want)
+		}
+	}
+}
+
+func updateChanges(t *testing.T, server *mysqltest.Server, a *api) {
+	id := a.register("2100").header.Get(wire.HeaderUserID)
+	biography := strings.Repeat("я", 1024)
+	for range 2 { // the second one changes nothing
+		if r := a.ask("PUT", wire.SocialPathUpdate+id, wire.UpdateRequest{Biography: biography}); r.status != 204 || r.node() == "" {
+			t.Fatalf("update answered %+v", r)
+		}
+	}
+	if n := count(t, server, "biography = '"+biography+"'"); n != 1 {
+		t.Errorf("%d rows have the new biography", n)
+	}
+	for _, c := range []struct {
+		id, biography string
+		want          int
+	}{{"999999999", "x", 404}, {"x", "x", 400}, {id, biography + "x", 400}} {
+		if r := a.ask("PUT", wire.SocialPathUpdate+c.id, wire.UpdateRequest{Biography: c.biography}); r.status != c.want {
+			t.Errorf("update of %s answered %+v, want %d", c.id, r, c.want)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestTheContractNamesEverythingThatAnAppMustKnow(t *testing.T) {
 	for _, o := range (&app{}).operations() {
 		names = append(names, o.method+" "+strings.TrimSuffix(o.path, "{id}"))
 	}
-	for _, v := range []any{wire.SocialConfig{}, wire.RegisterRequest{}, wire.LoginRequest{}, wire.LoginResponse{}, wire.RegisterResponse{}} {
+	for _, v := range []any{wire.SocialConfig{}, wire.RegisterRequest{}, wire.LoginRequest{}, wire.LoginResponse{}, wire.RegisterResponse{}, wire.UpdateRequest{}} {
 		for f := range reflect.TypeOf(v).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(v).Field(f).Tag.Get("json"), ",")
 			names = append(names, `"`+name+`"`)

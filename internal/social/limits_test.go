@@ -27,6 +27,10 @@ func (f fakeStore) Register(ctx context.Context, _ engine.NewUser) (uint64, stri
 	return 7, node, err
 }
 
+func (f fakeStore) Update(ctx context.Context, _ uint64, _ string) (string, error) {
+	return f.Probe(ctx, 0, nil)
+}
+
 func (f fakeStore) Probe(ctx context.Context, _ uint64, _ []byte) (string, error) {
 	return f.write(ctx)
 }

@@ -24,6 +24,7 @@ import (
 // an *engine.Rejection leaves open whether the write was committed.
 type Writer interface {
 	Register(ctx context.Context, user engine.NewUser) (userID uint64, node string, err error)
+	Update(ctx context.Context, userID uint64, biography string) (node string, err error) // engine.ErrNoUser
 	Probe(ctx context.Context, id uint64, payload []byte) (node string, err error)
 	// Ping asks the write endpoint for an answer.
 	Ping(ctx context.Context) error
@@ -84,6 +85,28 @@ func (a *app) register(ctx context.Context, r *http.Request) answer {
 	}
 	userID := strconv.FormatUint(id, 10)
 	return answer{status: http.StatusOK, node: node, userID: userID, document: wire.RegisterResponse{UserID: userID}}
+}
+
+func (a *app) update(ctx context.Context, r *http.Request) answer {
+	id, err := parseID(r.PathValue("id"))
+	if err != nil {
+		return invalid(err)
+	}
+	var request wire.UpdateRequest
+	if err := decode(r.Body, &request); err != nil {
+		return invalid(err)
+	}
+	if err := checkLength("biography", request.Biography, biographyCharacters); err != nil {
+		return invalid(err)
+	}
+	node, err := a.store.Update(ctx, id, request.Biography)
+	switch {
+	case errors.Is(err, engine.ErrNoUser):
+		return failedRead(node, err)
+	case err != nil:
+		return failedWrite(node, err)
+	}
+	return answer{status: http.StatusNoContent, node: node}
 }
 
 func (a *app) probe(ctx context.Context, r *http.Request) answer {

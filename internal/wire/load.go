@@ -17,7 +17,7 @@ const (
 // LoadConfig is what the built-in k6 script is told.
 type LoadConfig struct {
 	Stages   []LoadStage    `json:"stages"`
-	Mix      map[string]int `json:"mix"`      // register, profile, search, login: weights
+	Mix      map[string]int `json:"mix"`      // register, profile, search, login, update: weights
 	Users    int64          `json:"users"`    // seeded users: ids 1..Users
 	Prefixes [][2]string    `json:"prefixes"` // first and last name prefixes to search for
 }

@@ -171,7 +171,7 @@ type StageResult struct {
 	Operations     []OperationResult `json:"operations,omitempty"`
 }
 
-// OperationResult are the figures of one operation of the app: register, profile, search, login, other.
+// OperationResult are the figures of one operation of the app: register, profile, search, login, update, other.
 type OperationResult struct {
 	Name          string   `json:"name"`
 	Requests      int64    `json:"requests"`

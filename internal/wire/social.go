@@ -15,6 +15,7 @@ const (
 	SocialPathLogin     = "/login"         // POST LoginRequest -> LoginResponse
 	SocialPathGet       = "/user/get/"     // GET, id follows -> Profile; 404 when there is none
 	SocialPathSearch    = "/user/search"   // GET ?first_name=&last_name= prefixes -> []Profile, by id, at most SearchLimit
+	SocialPathUpdate    = "/user/update/"  // PUT UpdateRequest, id follows: 204; 404 when there is none
 	SocialPathProbe     = "/probe/"        // PUT, id follows: one row into ProbeTable, the availability probe's write
 	SocialPathHealth    = "/healthz"       // 200 while the process runs
 	SocialPathReady     = "/readyz"        // 200 once the write endpoint has answered a ping
@@ -22,7 +23,7 @@ const (
 	SocialPathResources = AgentPathResources // GET Resources: what the app itself uses
 )
 
-// OperationRegister is the one operation of the load that writes, as app, load script and recorder name it in what they count.
+// OperationRegister is the one operation whose writes are accounted for, as app, load script and recorder name it in what they count.
 const OperationRegister = "register"
 
 // SearchLimit bounds the rows of one search.
@@ -86,6 +87,11 @@ type RegisterRequest struct {
 	Biography string `json:"biography,omitempty"`
 	City      string `json:"city,omitempty"`
 	Password  string `json:"password"` // 1 to 72 bytes
+}
+
+// UpdateRequest gives a user another biography.
+type UpdateRequest struct {
+	Biography string `json:"biography"`
 }
 
 // RegisterResponse answers a register.

@@ -25,7 +25,7 @@ dataset: {users: 10000, seed: 1, locale: en}
 load:
   runner: Job
   parallelism: 1
-  mix: {register: 1, profile: 1, search: 1, login: 0}
+  mix: {register: 1, profile: 1, search: 1, login: 0, update: 0}
   stages: [{name: steady, durationSeconds: 30, users: 10}]
 probes:
   lag: {intervalMilliseconds: 200, payloadBytes: 100}

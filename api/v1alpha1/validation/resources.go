@@ -152,7 +152,7 @@ func tooSmall(size resource.Quantity, needs int64) bool {
 // written is how many bytes a node keeps at least of what is certainly written: users of open loops, and rows of the lag probe in the binary log.
 func written(s *spec) (bytes int64) {
 	mix := s.Load.Mix
-	sum := int64(mix.Register) + int64(mix.Profile) + int64(mix.Search) + int64(mix.Login)
+	sum := int64(mix.Register) + int64(mix.Profile) + int64(mix.Search) + int64(mix.Login) + int64(mix.Update)
 	for _, stage := range s.Load.Stages {
 		if s.Load.Script == nil && sum > 0 {
 			bytes += stage.RequestsPerSecond * stage.DurationSeconds * int64(mix.Register) / sum * perUser

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	sqldriver "database/sql/driver"
@@ -59,6 +60,7 @@ func newPool(cfg wire.SocialConfig, endpoint wire.Endpoint, password, question s
 	app := Account{Name: wire.AccountApp, Password: password, Address: EndpointAddress(endpoint), Database: wire.Database}
 	connector, err := app.Connector(func(c *driver.Config) {
 		c.Timeout, c.ReadTimeout, c.WriteTimeout = storeDialTimeout, timeout, timeout
+		c.ClientFoundRows = true   // an update that changes nothing has found its row
 		c.InterpolateParams = true // one round trip a statement: over a distance it is the round trips that are measured
 	})
 	if err != nil {
@@ -93,6 +95,18 @@ func (s *Store) Register(ctx context.Context, u engine.NewUser) (uint64, string,
 	}
 	id, err := result.LastInsertId()
 	return uint64(id), node, err
+}
+
+// Update does as social.Store says.
+func (s *Store) Update(ctx context.Context, userID uint64, biography string) (string, error) {
+	result, node, err := s.write(ctx, `UPDATE `+wire.UsersTable+` SET biography = ? WHERE id = ?`, biography, userID)
+	if err != nil {
+		return node, fmt.Errorf("update user %d: %w", userID, err)
+	}
+	if found, err := result.RowsAffected(); err != nil || found == 0 {
+		return node, cmp.Or(err, engine.ErrNoUser)
+	}
+	return node, nil
 }
 
 // Probe does as social.Store says.

@@ -20,6 +20,7 @@ import (
 const (
 	prepareWrites = `PREPARE register AS INSERT INTO ` + wire.UsersTable + `
 (write_id, first_name, last_name, birthdate, biography, city, password) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id;
+PREPARE update (text, bigint) AS UPDATE ` + wire.UsersTable + ` SET biography = $1 WHERE id = $2 RETURNING id;
 PREPARE probe AS INSERT INTO ` + wire.ProbeTable + ` (id, payload) VALUES ($1, $2);`
 	prepareReads = `PREPARE profile (bigint) AS SELECT ` + profileColumns + ` FROM ` + wire.UsersTable + ` WHERE id = $1;
 PREPARE password (bigint) AS SELECT password FROM ` + wire.UsersTable + ` WHERE id = $1;`
@@ -97,6 +98,18 @@ func (s *Store) Register(ctx context.Context, u engine.NewUser) (uint64, string,
 	}
 	id, err := strconv.ParseUint(string(made[0][0]), 10, 64)
 	return id, node, err
+}
+
+// Update does as social.Store says.
+func (s *Store) Update(ctx context.Context, userID uint64, biography string) (string, error) {
+	changed, node, err := s.write(ctx, "update", texts(biography, strconv.FormatUint(userID, 10)))
+	switch {
+	case err != nil:
+		return node, fmt.Errorf("update user %d: %w", userID, err)
+	case len(changed) == 0:
+		return node, engine.ErrNoUser
+	}
+	return node, nil
 }
 
 // Probe does as social.Store says.

@@ -62,10 +62,11 @@ func TestStore(t *testing.T) {
 	server := postgrestest.Start(t, "a-db-0")
 	s := openStore(t, server, 4)
 	for name, test := range map[string]func(*testing.T, *postgrestest.Server, store){
-		"a user is what was registered":              usersAreKept,
-		"values that do not fit are rejected":        valuesThatDoNotFit,
-		"a second delivery of a write is open":       secondDeliveries,
-		"probes":                                     probes,
+		"a user is what was registered":            usersAreKept,
+		"values that do not fit are rejected":      valuesThatDoNotFit,
+		"a second delivery of a write is open":     secondDeliveries,
+		"an update changes one row, or finds none": updates,
+		"probes": probes,
 		"searches take patterns for what they are":   searchesEscape,
 		"searches are bounded, and by id":            searchesAreBounded,
 		"searches by a last name use its index":      searchesUseTheIndex,
@@ -143,6 +144,24 @@ func secondDeliveries(t *testing.T, server *postgrestest.Server, s store) {
 	}
 	if n := one[int64](t, server, "SELECT count(*) FROM users WHERE write_id = 77"); n != 1 {
 		t.Errorf("%d rows", n)
+	}
+}
+
+func updates(t *testing.T, server *postgrestest.Server, s store) {
+	id, _, err := s.Register(t.Context(), user("Changed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second one changes nothing
+		if node, err := s.Update(t.Context(), id, "new"); err != nil || node != "a-db-0" {
+			t.Errorf("answered by %q: %v", node, err)
+		}
+	}
+	if n := one[int64](t, server, "SELECT count(*) FROM users WHERE biography = 'new'"); n != 1 {
+		t.Errorf("%d rows have the new biography", n)
+	}
+	if node, err := s.Update(t.Context(), 1<<40, "new"); !errors.Is(err, engine.ErrNoUser) || node != "a-db-0" {
+		t.Errorf("an update of nobody was answered by %q: %v", node, err)
 	}
 }
 

@@ -75,6 +75,7 @@ export function rest() {
 const params = Object.fromEntries(load.stages.map((s) => [s.name, { headers: { 'Replab-Stage': s.name, 'Content-Type': 'application/json' } }]));
 
 const biography = 'Registered by the load of an experiment. '.repeat(3);
+const longBiography = 'Changed by the load of an experiment. '.repeat(30);
 
 const operations = {
   register(params) {
@@ -99,6 +100,10 @@ const operations = {
   login(params) {
     const body = JSON.stringify({ id: String(seededID()), password: 'replab' });
     http.post(`${url}/login`, body, params);
+  },
+  update(params) {
+    const body = JSON.stringify({ biography: `${letters()} ${longBiography}`.slice(0, 1000) });
+    http.put(`${url}/user/update/${seededID()}`, body, params);
   },
 };
 

@@ -165,7 +165,7 @@ func write(t *testing.T, file, text string) {
 // load returns a configuration of the given stages with every operation.
 func load(stages ...wire.LoadStage) wire.LoadConfig {
 	return wire.LoadConfig{
-		Stages: stages, Mix: map[string]int{"register": 1, "profile": 1, "search": 1, "login": 1}, Users: 1000,
+		Stages: stages, Mix: map[string]int{"register": 1, "profile": 1, "search": 1, "login": 1, "update": 1}, Users: 1000,
 		Prefixes: [][2]string{{"Сер", "Виш"}, {"Ann", "O'Ne&l"}},
 	}
 }

@@ -155,6 +155,7 @@ func TestRequestsFitTheAPI(t *testing.T) {
 		},
 	}
 	var seeded, own int
+	updates := map[string]int{}
 	for _, r := range s.seen() {
 		if r.header.Get(wire.HeaderStage) != "only" || r.header.Get(wire.HeaderLate) != "" || r.header.Get("Idempotency-Key") != "" {
 			t.Fatalf("headers of a closed loop are %v", r.header)
@@ -168,11 +169,26 @@ func TestRequestsFitTheAPI(t *testing.T) {
 			}
 			continue
 		}
+		if id, ok := strings.CutPrefix(r.path, wire.SocialPathUpdate); ok {
+			seededID(t, id)
+			updates[r.body]++
+			continue
+		}
 		check, ok := checks[r.path]
 		if !ok {
 			t.Fatalf("request for %s", r.path)
 		}
 		check(t, r)
+	}
+	for text, n := range updates {
+		var body wire.UpdateRequest
+		decodeStrictly(t, text, &body)
+		if len(body.Biography) != 1000 || n > 1 {
+			t.Errorf("%d updates with a biography of %d characters", n, len(body.Biography))
+		}
+	}
+	if len(updates) == 0 {
+		t.Error("no update")
 	}
 	if own == 0 || seeded < own {
 		t.Errorf("%d profiles of seeded users and %d of own ones were asked for", seeded, own)
@@ -225,7 +241,7 @@ func TestOperationsFollowTheirWeights(t *testing.T) {
 	t.Parallel()
 	s := startTarget(t)
 	config := load(closed("only", 0, 2, 4))
-	config.Mix = map[string]int{"register": 1, "profile": 3, "search": 0, "login": 0}
+	config.Mix = map[string]int{"register": 1, "profile": 3, "search": 0, "login": 0, "update": 0}
 	start(t, s, Script(), config).succeed()
 	var register, profile, other float64
 	for _, r := range s.seen() {
