@@ -221,7 +221,7 @@ type SuiteComparison struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=28
 	To string `json:"to"`
-	// metrics that are compared, of the whole load and of each stage that counts.
+	// metrics that are compared, of the whole load, each stage that counts, and each item of a list.
 	// +required
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -229,7 +229,7 @@ type SuiteComparison struct {
 	Metrics []SuiteMetric `json:"metrics"`
 }
 
-// SuiteMetric names a figure, as in goals. Suites take every figure of which a trial has one.
+// SuiteMetric names a figure, as in goals. Suites take every figure of a run.
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=64
 type SuiteMetric string
@@ -251,6 +251,10 @@ type Expectation struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Stage string `json:"stage,omitempty"`
+	// item of the list that the metric is in, without the trial's name: db-0, app, db-1 to db-0.
+	// +optional
+	// +kubebuilder:validation:MaxLength=80
+	Item string `json:"item,omitempty"`
 	// max is the largest value of a trial that meets the expectation.
 	// +optional
 	// +kubebuilder:validation:Minimum=-9007199254740991
@@ -288,6 +292,10 @@ type ReferenceFigure struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Stage string `json:"stage,omitempty"`
+	// item of the list that the metric is in, without the trial's name: db-0, app, db-1 to db-0.
+	// +optional
+	// +kubebuilder:validation:MaxLength=80
+	Item string `json:"item,omitempty"`
 	// metric that it is of.
 	// +required
 	Metric SuiteMetric `json:"metric"`

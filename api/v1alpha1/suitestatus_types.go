@@ -154,6 +154,9 @@ type TrialsFigure struct {
 	// stage of the load. Absent: the whole load.
 	// +optional
 	Stage string `json:"stage,omitempty"`
+	// item of a list, without the trial's name.
+	// +optional
+	Item string `json:"item,omitempty"`
 	// median of the trials. Absent when it is not exact.
 	// +optional
 	Median Decimal `json:"median,omitempty"`
@@ -194,6 +197,9 @@ type SuiteComparisonStatus struct {
 	// stage of the load. Absent: the whole load.
 	// +optional
 	Stage string `json:"stage,omitempty"`
+	// item of a list, without the trial's name.
+	// +optional
+	Item string `json:"item,omitempty"`
 	// ratioPercent is the typical ratio of a round: 100 for equal figures. Absent when it is not exact.
 	// +optional
 	RatioPercent Decimal `json:"ratioPercent,omitempty"`

@@ -35,6 +35,18 @@ func Strings(of any, path string) (all []string) {
 	return all
 }
 
+// Items are the names of the items of the list at a path, none where there is no list.
+func Items(of any, path string) (names []string) {
+	list := walk(reflect.ValueOf(of), path, false)
+	if list.Kind() != reflect.Slice {
+		return nil
+	}
+	for i := range list.Len() {
+		names = append(names, nameOf(list, i))
+	}
+	return names
+}
+
 // IsField says whether a path may lead to a number of a type. The brackets of a list may be empty.
 func IsField(of reflect.Type, path string) bool {
 	return walk(reflect.New(of), path, true).CanInt()

@@ -249,7 +249,7 @@ func TestReportOfASuiteInEachFormat(t *testing.T) {
 	for output, want := range map[string]string{
 		"html":     "<h1>cost</h1><span class=\"verdict Passed\">",
 		"markdown": "# cost: Passed\n",
-		"csv":      "cost,async,1,cost-async-1,Passed,requestsPerSecond,,100,100,100\n",
+		"csv":      "cost,async,1,cost-async-1,Passed,requestsPerSecond,,,100,100,100\n",
 		"json":     "\"name\": \"cost-semisync-1\"",
 	} {
 		if got := command(t, here, "report", "cost", "-o", output); got.code != ExitOK || !strings.Contains(got.out, want) {

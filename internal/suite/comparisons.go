@@ -32,7 +32,7 @@ func (r results) compareAll() {
 		for _, found := range r.comparison(c) {
 			s.Comparisons = append(s.Comparisons, found.SuiteComparisonStatus)
 			if found.RoundsNeeded > 0 {
-				s.Notes = append(s.Notes, fmt.Sprintf("%s/%s %s: %d of about %d rounds that would decide it.", c.Of, c.To, place(found.Metric, found.Stage), found.N, found.RoundsNeeded))
+				s.Notes = append(s.Notes, fmt.Sprintf("%s/%s %s: %d of about %d rounds that would decide it.", c.Of, c.To, place(found.Metric, found.Stage, found.Item), found.N, found.RoundsNeeded))
 			}
 		}
 	}
@@ -45,18 +45,15 @@ func (r results) compareAll() {
 	}
 }
 
-// comparison has the metrics of a comparison: of the whole load, and of each stage that both variants have.
+// comparison has the metrics of a comparison, of all that both variants have figures of.
 func (r results) comparison(c v1alpha1.SuiteComparison) (all []compared) {
 	of, to := r.counted(c.Of), r.counted(c.To)
-	stages := stagesOf(inOrder(of))
-	others := stagesOf(inOrder(to))
-	stages = slices.DeleteFunc(stages, func(s string) bool { return !slices.Contains(others, s) })
 	for _, name := range c.Metrics {
 		e, _ := figure.Named(string(name)) // the rules refuse others
-		all = append(all, ratio(c, metric{Entry: e}, of, to))
-		for _, stage := range stages {
-			if e.InStages {
-				all = append(all, ratio(c, metric{e, stage}, of, to))
+		others := everywhere(e, inOrder(to))
+		for _, m := range everywhere(e, inOrder(of)) {
+			if slices.ContainsFunc(others, func(o metric) bool { return o.stage == m.stage && o.item == m.item }) {
+				all = append(all, ratio(c, m, of, to))
 			}
 		}
 	}
@@ -66,7 +63,7 @@ func (r results) comparison(c v1alpha1.SuiteComparison) (all []compared) {
 // ratio compares a metric round by round.
 func ratio(c v1alpha1.SuiteComparison, m metric, of, to map[int32]*v1alpha1.ReplicationExperiment) compared {
 	found := compared{SuiteComparisonStatus: v1alpha1.SuiteComparisonStatus{
-		Of: c.Of, To: c.To, Metric: v1alpha1.SuiteMetric(m.Name), Stage: m.stage, Conclusion: v1alpha1.Conclusion(compare.ConclusionUndecided),
+		Of: c.Of, To: c.To, Metric: v1alpha1.SuiteMetric(m.Name), Stage: m.stage, Item: m.item, Conclusion: v1alpha1.Conclusion(compare.ConclusionUndecided),
 	}}
 	var now, base []compare.Interval
 	for _, round := range slices.Sorted(maps.Keys(of)) {
@@ -109,10 +106,14 @@ func (r results) unlike(c v1alpha1.SuiteComparison) (fields []string) {
 	return fields
 }
 
-// place is a metric, with its stage.
-func place(m v1alpha1.SuiteMetric, stage string) string {
-	if stage == "" {
-		return string(m)
+// place is a metric with its item and its stage.
+func place(m v1alpha1.SuiteMetric, stage, item string) string {
+	text := string(m)
+	if item != "" {
+		text += " of " + item
 	}
-	return fmt.Sprintf("%s of stage %s", m, stage)
+	if stage != "" {
+		text += " of stage " + stage
+	}
+	return text
 }

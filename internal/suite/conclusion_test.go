@@ -85,6 +85,43 @@ func TestFiguresKeepTheirBounds(t *testing.T) {
 	}
 }
 
+// TestFiguresOfListsAreOfTheSameItem in all trials, although nodes have their trial's name.
+func TestFiguresOfListsAreOfTheSameItem(t *testing.T) {
+	spec := strings.Replace(pair, "metrics: [requestsPerSecond]", "metrics: [replicationSentBytes, stageCPUMillicores]", 1) + `
+  expectations: [{comparison: b/a, metric: replicationSentBytes, item: db-1 to db-0, maxPercent: 2}]
+`
+	p := play(t, spec, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+		x.Name = run.Name
+		back := int64(10_000)
+		if run.Variant == "b" {
+			back = 150
+		}
+		x.Status.Replication = &v1alpha1.ReplicationStatus{Traffic: []v1alpha1.TrafficStatus{
+			{Name: x.Name + "-db-0 to " + x.Name + "-db-1", SentBytes: 20_000}, {Name: x.Name + "-db-1 to " + x.Name + "-db-0", SentBytes: back},
+		}}
+		x.Status.Load = &v1alpha1.LoadStatus{Stages: []v1alpha1.StageStatus{{Name: "steady", Resources: []v1alpha1.StageResources{
+			{Name: x.Name + "-db-0", ResourceFigures: v1alpha1.ResourceFigures{CPUMillicores: 500}}, {Name: "app", ResourceFigures: v1alpha1.ResourceFigures{CPUMillicores: back}},
+		}}}}
+	})
+	var got []string
+	for _, c := range p.Status.Comparisons {
+		got = append(got, fmt.Sprintf("%s %s %s: %s%% of %d", c.Metric, c.Stage, c.Item, c.RatioPercent, c.N))
+	}
+	want := []string{
+		"replicationSentBytes  db-0 to db-1: 100% of 6", "replicationSentBytes  db-1 to db-0: 1.5% of 6",
+		"stageCPUMillicores steady db-0: 100% of 6", "stageCPUMillicores steady app: 1.5% of 6",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if e := p.Status.Expectations[0]; e.Met != metav1.ConditionTrue || !strings.Contains(e.Expectation, "replicationSentBytes of db-1 to db-0 max 2%") {
+		t.Errorf("%+v", e)
+	}
+	if v := suite.Values(p.ReplicationSuite, p.experiments); len(v) != 12*4 || v[0].Item != "db-0 to db-1" {
+		t.Errorf("%d values, the first %+v", len(v), v[0])
+	}
+}
+
 func TestUnreliableTrialsDoNotEnterFigures(t *testing.T) {
 	p := play(t, pair, 6, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
 		rate(x, 100_000)

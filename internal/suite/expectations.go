@@ -29,13 +29,13 @@ func (r results) judge() {
 // sentence is an expectation in words.
 func sentence(e v1alpha1.Expectation) string {
 	if e.Comparison != "" {
-		return fmt.Sprintf("%s %s%s", e.Comparison, place(e.Metric, e.Stage), limits(e.MinPercent, e.MaxPercent, "%"))
+		return fmt.Sprintf("%s %s%s", e.Comparison, place(e.Metric, e.Stage, e.Item), limits(e.MinPercent, e.MaxPercent, "%"))
 	}
 	trials := "in every trial"
 	if e.InAtLeastTrials != nil {
 		trials = fmt.Sprintf("in at least %d trials", *e.InAtLeastTrials)
 	}
-	return fmt.Sprintf("%s %s%s %s", e.Variant, place(e.Metric, e.Stage), limits(e.Min, e.Max, ""), trials)
+	return fmt.Sprintf("%s %s%s %s", e.Variant, place(e.Metric, e.Stage, e.Item), limits(e.Min, e.Max, ""), trials)
 }
 
 func limits(least, most *int64, unit string) (text string) {
@@ -69,7 +69,7 @@ func within(v compare.Interval, least, most *int64) metav1.ConditionStatus {
 // judgeTrials of a variant. Trials that have not run, or did not measure it, may have met the expectation or not.
 func (r results) judgeTrials(e v1alpha1.Expectation) (metav1.ConditionStatus, string) {
 	entry, _ := figure.Named(string(e.Metric)) // the rules refuse others
-	m := metric{entry, e.Stage}
+	m := metric{entry, e.Stage, e.Item}
 	rounds := map[int32]metav1.ConditionStatus{}
 	for _, run := range r.suite.Status.Runs {
 		x := r.experiments[run.Name]
@@ -119,7 +119,7 @@ func (r results) judgeComparison(e v1alpha1.Expectation) (metav1.ConditionStatus
 			continue
 		}
 		for _, found := range r.comparison(c) {
-			if found.Metric != e.Metric || found.Stage != e.Stage {
+			if found.Metric != e.Metric || found.Stage != e.Stage || found.Item != e.Item {
 				continue
 			}
 			if found.percent == nil {

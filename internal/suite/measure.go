@@ -8,30 +8,64 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/api/v1alpha1/validation"
 	"replab.dev/internal/compare"
 	"replab.dev/internal/figure"
 )
 
-// Metric tells of a metric whether a trial has exactly one figure of it, and whether stages have one too.
-func Metric(name string) (whole, inStages bool) {
+// Metric tells what a metric has figures of.
+func Metric(name string) validation.Places {
 	e, known := figure.Named(name)
-	return known && !strings.Contains(e.Path, "[]"), e.InStages
+	if !known {
+		return validation.Places{}
+	}
+	rest, onlyStages := strings.CutPrefix(e.Path, stagesPath)
+	return validation.Places{Whole: !onlyStages, Stages: e.InStages || onlyStages, Items: strings.Contains(rest, "[]")}
 }
 
 // lostWrites is the one figure that an Inconclusive trial proves too: a write that is known to be lost is lost.
 const lostWrites = "lostWrites"
 
-// metric is a figure of trials: of the whole load, or of a stage.
+// metric is a figure of trials: of the whole load or of a stage, and of an item where it is in a list.
 type metric struct {
 	figure.Entry
-	stage string
+	stage, item string
 }
 
-func (m metric) path() string {
-	if m.stage == "" {
-		return m.Path
+// stagesPath begins the figures that only stages have.
+const stagesPath = "load.stages[]."
+
+// place of the metric in a trial, with empty brackets for an item of a list.
+func (m metric) place() string {
+	switch {
+	case strings.HasPrefix(m.Path, stagesPath):
+		return strings.Replace(m.Path, "[]", "["+m.stage+"]", 1)
+	case m.stage != "":
+		return m.OfStage(m.stage)
 	}
-	return m.OfStage(m.stage)
+	return m.Path
+}
+
+// items of the metric's list in a trial, by the names that they have in all trials, and their paths.
+func (m metric) items(x *v1alpha1.ReplicationExperiment) (names, paths []string) {
+	list, _, _ := strings.Cut(m.place(), "[]")
+	for _, name := range figure.Items(&x.Status, list) {
+		names = append(names, strings.ReplaceAll(name, x.Name+"-", "")) // nodes begin with the trial's name
+		paths = append(paths, strings.Replace(m.place(), "[]", "["+name+"]", 1))
+	}
+	return names, paths
+}
+
+// path of the metric in a trial, "" where that lacks the item.
+func (m metric) path(x *v1alpha1.ReplicationExperiment) string {
+	if m.item == "" {
+		return m.place()
+	}
+	names, paths := m.items(x)
+	if i := slices.Index(names, m.item); i >= 0 {
+		return paths[i]
+	}
+	return ""
 }
 
 // of a trial, in the unit of the metric. It is not ok where the trial does not measure it.
@@ -45,7 +79,7 @@ func (m metric) of(x *v1alpha1.ReplicationExperiment) (compare.Interval, bool) {
 	if m.Rate && s.Load != nil && compare.HeldUp(s.Load.StageFigures) != "" {
 		return compare.Interval{}, false
 	}
-	v, ok := compare.Measured(s, m.path())
+	v, ok := compare.Measured(s, m.path(x))
 	scale := float64(max(1, m.Scale))
 	return compare.Interval{Low: v.Low / scale, High: v.High / scale}, ok
 }
@@ -55,6 +89,7 @@ type Value struct {
 	Run    v1alpha1.TrialRun
 	Metric v1alpha1.SuiteMetric
 	Stage  string // "" is the whole load
+	Item   string // "" where the metric is in no list
 	compare.Interval
 }
 
@@ -64,10 +99,10 @@ func Values(suite *v1alpha1.ReplicationSuite, experiments map[string]*v1alpha1.R
 	runs := final(suite.Status.Runs)
 	for _, v := range suite.Spec.Variants {
 		rounds := r.counted(v.Name)
-		for _, m := range metricsOf(&suite.Spec, stagesOf(inOrder(rounds))) {
+		for _, m := range metricsOf(&suite.Spec, inOrder(rounds)) {
 			for _, round := range slices.Sorted(maps.Keys(rounds)) {
 				if of, ok := m.of(rounds[round]); ok {
-					all = append(all, Value{runs[Trial{v.Name, round}], v1alpha1.SuiteMetric(m.Name), m.stage, of})
+					all = append(all, Value{runs[Trial{v.Name, round}], v1alpha1.SuiteMetric(m.Name), m.stage, m.item, of})
 				}
 			}
 		}
@@ -75,22 +110,43 @@ func Values(suite *v1alpha1.ReplicationSuite, experiments map[string]*v1alpha1.R
 	return all
 }
 
-// metricsOf lists the figures of a suite's variants: those that comparisons state, and those that its spec names.
-func metricsOf(spec *v1alpha1.ReplicationSuiteSpec, stages []string) []metric {
+// metricsOf lists the figures of a variant: those that comparisons of runs state, and those that the suite's spec names.
+func metricsOf(spec *v1alpha1.ReplicationSuiteSpec, trials []*v1alpha1.ReplicationExperiment) (all []metric) {
 	named := namedMetrics(spec)
-	var all []metric
 	for _, e := range figure.All() {
-		if !e.Compared && !slices.Contains(named, v1alpha1.SuiteMetric(e.Name)) || strings.Contains(e.Path, "[]") {
-			continue
-		}
-		all = append(all, metric{Entry: e})
-		for _, stage := range stages {
-			if e.InStages {
-				all = append(all, metric{e, stage})
-			}
+		if slices.Contains(named, v1alpha1.SuiteMetric(e.Name)) || e.Compared && !strings.Contains(e.Path, "[]") {
+			all = append(all, everywhere(e, trials)...)
 		}
 	}
 	return all
+}
+
+// everywhere is a figure of the whole load, of each stage that counts, and of each item, as far as trials have them.
+func everywhere(e figure.Entry, trials []*v1alpha1.ReplicationExperiment) (all []metric) {
+	places := Metric(e.Name)
+	if places.Whole {
+		all = append(all, metric{Entry: e})
+	}
+	if places.Stages {
+		for _, stage := range stagesOf(trials) {
+			all = append(all, metric{Entry: e, stage: stage})
+		}
+	}
+	if !places.Items {
+		return all
+	}
+	var items []metric
+	for _, m := range all {
+		for _, x := range trials {
+			names, _ := m.items(x)
+			for _, m.item = range names {
+				if !slices.ContainsFunc(items, func(o metric) bool { return o.stage == m.stage && o.item == m.item }) {
+					items = append(items, m)
+				}
+			}
+		}
+	}
+	return items
 }
 
 func namedMetrics(spec *v1alpha1.ReplicationSuiteSpec) (all []v1alpha1.SuiteMetric) {

@@ -95,7 +95,7 @@ func count(suite *v1alpha1.ReplicationSuite) *v1alpha1.TrialCounts {
 func (r results) variant(name string) v1alpha1.VariantStatus {
 	trials := inOrder(r.counted(name))
 	v := v1alpha1.VariantStatus{Name: name, Trials: int32(len(trials)), Losses: r.losses(name)}
-	for _, m := range metricsOf(&r.suite.Spec, stagesOf(trials)) {
+	for _, m := range metricsOf(&r.suite.Spec, trials) {
 		var values []compare.Interval
 		for _, x := range trials {
 			if value, ok := m.of(x); ok {
@@ -111,7 +111,7 @@ func (r results) variant(name string) v1alpha1.VariantStatus {
 
 func summary(m metric, values []compare.Interval) v1alpha1.TrialsFigure {
 	s := compare.Summarize(values)
-	f := v1alpha1.TrialsFigure{Name: v1alpha1.SuiteMetric(m.Name), Stage: m.stage, N: int32(s.Trials)}
+	f := v1alpha1.TrialsFigure{Name: v1alpha1.SuiteMetric(m.Name), Stage: m.stage, Item: m.item, N: int32(s.Trials)}
 	if s.Median.Exact() {
 		f.Median = decimal(s.Median.Low)
 	} else {

@@ -37,8 +37,11 @@ type suite struct {
 	errs    field.ErrorList
 }
 
-// Metrics tells of a metric whether a trial has exactly one figure of it, and whether stages have one too.
-type Metrics func(name string) (whole, inStages bool)
+// Places are what a metric has figures of: the whole trial, its stages, items of a list. Of an unknown metric there are none.
+type Places struct{ Whole, Stages, Items bool }
+
+// Metrics tells the places of a metric.
+type Metrics func(name string) Places
 
 // Suite lists everything that is wrong with a suite's spec beside the specs of its trials: those are checked as experiments.
 func Suite(x *v1alpha1.ReplicationSuite, metrics Metrics) field.ErrorList {
@@ -125,11 +128,22 @@ func (s *suite) known(name string, path *field.Path) {
 		fmt.Sprintf("there is no variant %q. Use a name of spec.variants.", name))
 }
 
-// measurable refuses a metric of which a trial has not exactly one figure, or stages have none.
-func (s *suite) measurable(m v1alpha1.SuiteMetric, stage string, path *field.Path) {
-	whole, inStages := s.metrics(string(m))
-	s.refuse(!whole, path.Child("metric"), fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
-	s.refuse(whole && stage != "" && !inStages, path.Child("stage"), fmt.Sprintf("stages have no %s. Remove the stage.", m))
+// measurable refuses a metric that there is not, and a place that it is not of.
+func (s *suite) measurable(m v1alpha1.SuiteMetric, stage, item string, path *field.Path) {
+	if !s.isFigure(m, path.Child("metric")) {
+		return
+	}
+	p := s.metrics(string(m))
+	s.refuse(stage != "" && !p.Stages, path.Child("stage"), fmt.Sprintf("stages have no %s. Remove the stage.", m))
+	s.refuse(stage == "" && p.Stages && !p.Whole, path.Child("stage"), fmt.Sprintf("only stages have %s. Set the stage.", m))
+	s.refuse(item != "" && !p.Items, path.Child("item"), fmt.Sprintf("%s is in no list. Remove the item.", m))
+	s.refuse(item == "" && p.Items, path.Child("item"), fmt.Sprintf("%s is a figure of each item of a list. Name one, such as db-0.", m))
+}
+
+func (s *suite) isFigure(m v1alpha1.SuiteMetric, path *field.Path) bool {
+	unknown := s.metrics(string(m)) == Places{}
+	s.refuse(unknown, path, fmt.Sprintf("%q is no figure of a trial. Use a metric of docs/suites.md.", m))
+	return !unknown
 }
 
 func comparisons(s *suite) {
@@ -139,8 +153,7 @@ func comparisons(s *suite) {
 		s.known(c.To, path.Child("to"))
 		s.refuse(c.Of == c.To, path.Child("to"), "a variant is compared with itself. Use another variant with the same patch.")
 		for j, m := range c.Metrics {
-			whole, _ := s.metrics(string(m))
-			s.refuse(!whole, path.Child("metrics").Index(j), fmt.Sprintf("%q is no figure of a whole trial. Use a metric of docs/suites.md.", m))
+			s.isFigure(m, path.Child("metrics").Index(j))
 		}
 	}
 }
@@ -148,7 +161,7 @@ func comparisons(s *suite) {
 func expectations(s *suite) {
 	for i, e := range s.Spec.Expectations {
 		path := at("expectations", i)
-		s.measurable(e.Metric, e.Stage, path)
+		s.measurable(e.Metric, e.Stage, e.Item, path)
 		switch {
 		case (e.Variant == "") == (e.Comparison == ""):
 			s.refuse(true, path, "an expectation is of a variant or of a comparison. Set one of the two.")
@@ -210,6 +223,6 @@ func references(s *suite) {
 	for i, r := range s.Spec.Reference {
 		path := at("reference", i)
 		s.known(r.Variant, path.Child("variant"))
-		s.measurable(r.Metric, r.Stage, path)
+		s.measurable(r.Metric, r.Stage, r.Item, path)
 	}
 }

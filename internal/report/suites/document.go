@@ -28,7 +28,7 @@ func (d *Document) Values() []suite.Value {
 }
 
 // head of the CSV: a line for each figure of each trial. A figure that is not exact has no value, but the bounds that are known.
-var head = []string{"suite", "variant", "round", "experiment", "verdict", "figure", "stage", "value", "atLeast", "atMost"}
+var head = []string{"suite", "variant", "round", "experiment", "verdict", "figure", "stage", "item", "value", "atLeast", "atMost"}
 
 // WriteCSV writes the figures of the trials that count.
 func (d *Document) WriteCSV(w io.Writer) error {
@@ -40,7 +40,7 @@ func (d *Document) WriteCSV(w io.Writer) error {
 			value = number(v.Low)
 		}
 		lines = append(lines, figures.PlainWords([]string{
-			d.Suite.Name, v.Run.Variant, fmt.Sprint(v.Run.Round), v.Run.Name, string(v.Run.Verdict), string(v.Metric), v.Stage, value, number(v.Low), number(v.High),
+			d.Suite.Name, v.Run.Variant, fmt.Sprint(v.Run.Round), v.Run.Name, string(v.Run.Verdict), string(v.Metric), v.Stage, v.Item, value, number(v.Low), number(v.High),
 		}))
 	}
 	return out.WriteAll(lines)

@@ -31,6 +31,7 @@ func ended() *v1alpha1.ReplicationSuite {
 			{Name: "async", Trials: 7, Losses: &v1alpha1.LossesStatus{LostIn: 0, Of: 7, UpperPercent: 35}, Figures: []v1alpha1.TrialsFigure{
 				{Name: "requestsPerSecond", Median: "1200.25", Low: "1100", High: "1300", N: 7},
 				{Name: "p99Microseconds", MedianAtLeast: "83260", N: 7},
+				{Name: "stageCPUMillicores", Stage: "steady", Item: "app", Median: "610", N: 7},
 			}},
 			{Name: "semisync", Trials: 7, Figures: []v1alpha1.TrialsFigure{{Name: "requestsPerSecond", Median: "900", N: 5}}},
 		},
@@ -63,12 +64,13 @@ VARIANT   LOST IN   OF   SHARE OF ALL SUCH TRIALS
 async     0         7    at most 35%
 
 Medians of the trials, with their 95% interval
-FIGURE        ASYNC                              SEMISYNC
-successful requests/s    1,200/s (1,100/s to 1,300/s, n 7)  900/s (n 5)
-latency p99   at least 83.26ms (n 7)              -
+FIGURE        OF  ASYNC                              SEMISYNC
+successful requests/s  -  1,200/s (1,100/s to 1,300/s, n 7)  900/s (n 5)
+latency p99   -  at least 83.26 ms (n 7)              -
+processor   app in steady  0.610 CPU (n 7)              -
 
 Published figures beside the measured ones
-VARIANT   FIGURE       STAGE    PUBLISHED   MEASURED                            SOURCE
+VARIANT   FIGURE       OF    PUBLISHED   MEASURED                            SOURCE
 async     successful requests/s   -        320/s       1,200/s (1,100/s to 1,300/s, n 7)   seed 000
 async     successful requests/s   steady   249.5/s       not measured                        seed 000
 

@@ -48,9 +48,9 @@ func expectations(s *v1alpha1.ReplicationSuite) figures.Table {
 }
 
 func comparisons(s *v1alpha1.ReplicationSuite) figures.Table {
-	t := figures.Table{Title: "Comparisons, round by round", Section: Comparisons, Head: []string{"comparison", "figure", "stage", "ratio", interval, "rounds", "p", "conclusion"}}
+	t := figures.Table{Title: "Comparisons, round by round", Section: Comparisons, Head: []string{"comparison", "figure", "of", "ratio", interval, "rounds", "p", "conclusion"}}
 	for _, c := range s.Status.Comparisons {
-		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, Title(c.Metric), c.Stage, percent(c.RatioPercent), between(c.Low, c.High, percent),
+		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, Title(c.Metric), Place(c.Stage, c.Item), percent(c.RatioPercent), between(c.Low, c.High, percent),
 			fmt.Sprint(c.N), string(c.P), string(c.Conclusion)))
 	}
 	return t
@@ -75,33 +75,44 @@ func losses(s *v1alpha1.ReplicationSuite) figures.Table {
 
 // medians has a row for each figure and stage, and a column for each variant.
 func medians(s *v1alpha1.ReplicationSuite) figures.Table {
-	t := figures.Table{Title: "Medians of the trials, with their " + interval, Head: []string{"figure", "stage"}}
+	t := figures.Table{Title: "Medians of the trials, with their " + interval, Head: []string{"figure", "of"}}
 	type key struct {
-		name  v1alpha1.SuiteMetric
-		stage string
+		name        v1alpha1.SuiteMetric
+		stage, item string
 	}
 	var keys []key
 	for _, v := range s.Status.Variants {
 		t.Head = append(t.Head, v.Name)
 		for _, f := range v.Figures {
-			if k := (key{f.Name, f.Stage}); !slices.Contains(keys, k) {
+			if k := (key{f.Name, f.Stage, f.Item}); !slices.Contains(keys, k) {
 				keys = append(keys, k)
 			}
 		}
 	}
 	for _, k := range keys {
-		row := []string{Title(k.name), k.stage}
+		row := []string{Title(k.name), Place(k.stage, k.item)}
 		for _, v := range s.Status.Variants {
-			row = append(row, median(v.Figures, k.name, k.stage))
+			row = append(row, median(v.Figures, k.name, k.stage, k.item))
 		}
 		t.Rows = append(t.Rows, words(row...))
 	}
 	return t
 }
 
+// Place of a figure: a stage, an item of a list, or the item in the stage. It is "" for the whole load.
+func Place(stage, item string) string {
+	switch {
+	case item == "":
+		return stage
+	case stage == "":
+		return item
+	}
+	return item + " in " + stage
+}
+
 // median of a figure in words, "" where no trial has it.
-func median(all []v1alpha1.TrialsFigure, name v1alpha1.SuiteMetric, stage string) string {
-	i := slices.IndexFunc(all, func(f v1alpha1.TrialsFigure) bool { return f.Name == name && f.Stage == stage })
+func median(all []v1alpha1.TrialsFigure, name v1alpha1.SuiteMetric, stage, item string) string {
+	i := slices.IndexFunc(all, func(f v1alpha1.TrialsFigure) bool { return f.Name == name && f.Stage == stage && f.Item == item })
 	if i < 0 {
 		return ""
 	}
@@ -131,15 +142,15 @@ func between(low, high v1alpha1.Decimal, in func(v1alpha1.Decimal) string) strin
 }
 
 func published(s *v1alpha1.ReplicationSuite) figures.Table {
-	t := figures.Table{Title: "Published figures beside the measured ones", Head: []string{"variant", "figure", "stage", "published", "measured", "source"}}
+	t := figures.Table{Title: "Published figures beside the measured ones", Head: []string{"variant", "figure", "of", "published", "measured", "source"}}
 	for _, r := range s.Spec.Reference {
 		measured := "not measured"
 		if i := slices.IndexFunc(s.Status.Variants, func(v v1alpha1.VariantStatus) bool { return v.Name == r.Variant }); i >= 0 {
-			if m := median(s.Status.Variants[i].Figures, r.Metric, r.Stage); m != "" {
+			if m := median(s.Status.Variants[i].Figures, r.Metric, r.Stage, r.Item); m != "" {
 				measured = m
 			}
 		}
-		t.Rows = append(t.Rows, words(r.Variant, Title(r.Metric), r.Stage, inUnit(r.Metric, r.Value), measured, r.Source))
+		t.Rows = append(t.Rows, words(r.Variant, Title(r.Metric), Place(r.Stage, r.Item), inUnit(r.Metric, r.Value), measured, r.Source))
 	}
 	return t
 }
@@ -171,5 +182,5 @@ func inUnit(m v1alpha1.SuiteMetric, d v1alpha1.Decimal) string {
 	if !known || err != nil {
 		return string(d)
 	}
-	return figure.Exact(e.Path, int64(math.Round(v*float64(max(1, e.Scale))))).Short()
+	return figure.Exact(e.Path, int64(math.Round(v*float64(max(1, e.Scale))))).Text()
 }
