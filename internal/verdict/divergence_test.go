@@ -36,6 +36,33 @@ func apart(hold int64, missing, extra int64) evidence.Run {
 	return e
 }
 
+// wrote makes seconds in which the nodes acknowledged the last write, and one without a write between them.
+func wrote(e *evidence.Run, nodes ...int) {
+	e.Recorder.Timeline = nil
+	for _, n := range nodes {
+		e.Recorder.Timeline = append(e.Recorder.Timeline, wire.Second{Writer: e.State.Writers[n]}, wire.Second{})
+	}
+}
+
+func TestAFaultExplainsTwoMoves(t *testing.T) {
+	for _, c := range []struct {
+		writes v1alpha1.WriteTarget
+		nodes  []int
+		noted  bool
+	}{
+		{v1alpha1.WritesPrimary, []int{0, 1, 0}, false}, {v1alpha1.WritesPrimary, []int{0, 1, 0, 0, 1}, true}, {v1alpha1.WritesAll, []int{0, 1, 0, 0, 1}, false},
+	} {
+		e := apart(5, 0, 0)
+		e.Spec.Routing.Writes = c.writes
+		wrote(&e, c.nodes...)
+		s := v1alpha1.ReplicationExperimentStatus{}
+		Judge(e, &s)
+		if noted := strings.Contains(strings.Join(s.Notes, " "), "moved the writes"); noted != c.noted {
+			t.Errorf("writes %s to %v: noted %t in %q", c.writes, c.nodes, noted, s.Notes)
+		}
+	}
+}
+
 func TestIndependentNodes(t *testing.T) {
 	differ := func(a *wire.AuditResult, rows int64) {
 		a.Divergence = &wire.Divergence{Rows: rows}
@@ -54,6 +81,10 @@ func TestIndependentNodes(t *testing.T) {
 		"rows differ": {
 			e: apart(5, 0, 0), change: func(e *evidence.Run) { differ(e.Audit, 7) }, verdict: v1alpha1.VerdictPassed, diverged: ptr.To[int64](7),
 			says: "7 rows differ between the nodes",
+		},
+		"writes that the proxy moved": {
+			e: apart(5, 0, 0), change: func(e *evidence.Run) { wrote(e, 0, 1, 0, 1) }, verdict: v1alpha1.VerdictPassed, diverged: ptr.To[int64](0),
+			says: "moved the writes between the nodes at least 3 times, with 1 faults",
 		},
 		"checksums differ and no row does": {
 			e: apart(5, 0, 0), change: func(e *evidence.Run) { e.Audit.Nodes[1].Checksum = "2" }, verdict: v1alpha1.VerdictInvalid, diverged: ptr.To[int64](0),

@@ -39,6 +39,23 @@ func TestDualPrimarySecondKilled(t *testing.T) {
 	})
 }
 
+// TestDualPrimaryBothKilled leaves no node for a while. Each has flushed what it acknowledged, and both exchange it once they are back.
+func TestDualPrimaryBothKilled(t *testing.T) {
+	x := variant(t, "dual-primary", "dual-both", 25, func(s *v1alpha1.ReplicationExperimentSpec) {
+		s.Faults[0].AtSeconds, s.Faults[0].HoldSeconds = 8, 4
+		second := s.Faults[0]
+		second.Name, second.Node = "crash-second", ptr.To[int32](1)
+		s.Faults = append(s.Faults, second)
+	})
+	carryOutVariant(t, x, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		lostNothing(t, s)
+		exchangedAll(t, s, 0)
+		if ptr.Deref(s.OutageMilliseconds, 0) < 4000 {
+			t.Errorf("outage %v: both nodes were away for 4 s", ptr.Deref(s.OutageMilliseconds, -1))
+		}
+	})
+}
+
 // TestDualPrimaryPartition has both nodes take writes while neither sees the other one's: nothing is lost, and no row differs.
 func TestDualPrimaryPartition(t *testing.T) {
 	carryOut(t, "dual-primary-partition", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {

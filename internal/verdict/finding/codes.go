@@ -30,6 +30,7 @@ var (
 	NoLosses               = Code{Note, "No acknowledged write was lost (confirmed faults: %d). One run proves little: see docs/how-to/no-loss.md."}
 	LossWindowUnclear      = Code{Note, "The loss window of fault %s is unknown: the times do not tell its lost writes from those of other faults."}
 	RowsDiverge            = Code{Note, "%d rows differ between the nodes, since both changed them. The results document has samples."}
+	WritesMoved            = Code{Note, "The proxy moved the writes between the nodes at least %d times, with %d faults: the load may make its checks fail."}
 	DivergenceUnknown      = Code{Note, "Divergent rows are not reported: %s."}
 	ReplicationStopped     = Code{Note, "Node %s stopped replicating by itself and lacks %d writes of the other node: %s."}
 	OneSideOnly            = Code{Note, "Node %s was not read. Writes that it alone holds count as lost, although they may come back with it."}

@@ -1,8 +1,11 @@
 package writes
 
 import (
+	"cmp"
+
 	"k8s.io/utils/ptr"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
@@ -33,6 +36,21 @@ func divergentRows(e evidence.Run) (rows *int64, why finding.Finding) {
 	}
 }
 
+// moves of the writes from a node to another one, as far as seconds of the load show them. A fault explains two: away, and back.
+func moves(e evidence.Run) (n int) {
+	if e.Recorder == nil {
+		return 0
+	}
+	last := ""
+	for _, second := range e.Recorder.Timeline {
+		if last != "" && second.Writer != "" && second.Writer != last {
+			n++
+		}
+		last = cmp.Or(second.Writer, last)
+	}
+	return n
+}
+
 // differing tells that an audit found rows that differ: then the nodes' checksums differ too.
 func differing(a *wire.AuditResult) bool { return a.Divergence != nil && a.Divergence.Rows > 0 }
 
@@ -45,6 +63,9 @@ func divergence(e evidence.Run) []finding.Finding {
 		found = append(found, finding.Of(finding.DivergenceUnknown, why))
 	case rows != nil && *rows > 0:
 		found = append(found, finding.Of(finding.RowsDiverge, *rows))
+	}
+	if moves := moves(e); e.Independent && e.Spec.Routing.Writes != v1alpha1.WritesAll && moves > 2*len(e.Faults) {
+		found = append(found, finding.Of(finding.WritesMoved, moves, len(e.Faults)))
 	}
 	if !e.Independent || e.Audit == nil {
 		return found
