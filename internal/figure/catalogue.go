@@ -224,8 +224,13 @@ var ofResources = slices.Concat(resources("node", "nodes[].resources."), resourc
 // resources that a server used, as figures below a path.
 func resources(of, path string) (all []Entry) {
 	for _, e := range []struct{ name, title string }{
-		{"cpuMillicores", "processor"}, {"memoryPeakBytes", "peak memory"}, {"threadsPeak", "most threads"}, {"blockReadBytes", "read"}, {"blockWrittenBytes", "written"},
-		{"networkReceivedBytes", "received"}, {"networkSentBytes", "sent"},
+		{"cpuMillicores", "processor"},
+		{"memoryPeakBytes", "peak memory"},
+		{"threadsPeak", "most threads"},
+		{"blockReadBytes", "read"},
+		{"blockWrittenBytes", "written"},
+		{"networkReceivedBytes", "received"},
+		{"networkSentBytes", "sent"},
 	} {
 		name := strings.ToUpper(e.name[:1]) + e.name[1:]
 		all = append(all, Entry{Name: of + strings.Replace(name, "Cpu", "CPU", 1), Path: path + e.name, Title: e.title, Absent: noCounters})

@@ -60,42 +60,50 @@ func TestAssess(t *testing.T) {
 		"both take writes": {
 			[]wire.NodeState{placed(nil), placed(nil)},
 			[]string{"a-db-0", "a-db-1"},
-			[2]topology.Role{topology.Writer, topology.Writer}, true, true,
+			[2]topology.Role{topology.Writer, topology.Writer},
+			true, true,
 		},
 		"one was never in its place": {
 			[]wire.NodeState{placed(nil), placed(func(s *wire.PairState) { s.Placed = false })},
 			[]string{"a-db-0", "a-db-1"},
-			[2]topology.Role{topology.Writer, topology.Writer}, false, true,
+			[2]topology.Role{topology.Writer, topology.Writer},
+			false, true,
 		},
 		"one lacks something": {
 			[]wire.NodeState{placed(nil), placed(func(s *wire.PairState) { s.CaughtUp = false })},
 			[]string{"a-db-0", "a-db-1"},
-			[2]topology.Role{topology.Writer, topology.Writer}, true, false,
+			[2]topology.Role{topology.Writer, topology.Writer},
+			true, false,
 		},
 		"one lacks something for good": {
 			[]wire.NodeState{placed(nil), placed(func(s *wire.PairState) { s.CaughtUp, s.Stopped, s.Why = false, "duplicate key", "stopped" })},
 			[]string{"a-db-0", "a-db-1"},
-			[2]topology.Role{topology.Writer, topology.Writer}, true, true,
+			[2]topology.Role{topology.Writer, topology.Writer},
+			true, true,
 		},
 		"one is back and closed": {
 			[]wire.NodeState{placed(func(s *wire.PairState) { s.Writes, s.CaughtUp = false, false }), placed(nil)},
 			[]string{"a-db-1"},
-			[2]topology.Role{topology.Reader, topology.Writer}, true, false,
+			[2]topology.Role{topology.Reader, topology.Writer},
+			true, false,
 		},
 		"one has no server": {
 			[]wire.NodeState{placed(nil), down},
 			[]string{"a-db-0"},
-			[2]topology.Role{topology.Writer, topology.Down}, true, false,
+			[2]topology.Role{topology.Writer, topology.Down},
+			true, false,
 		},
 		"one has a server that does not answer": {
 			[]wire.NodeState{placed(nil), {ServerPID: 1, Pair: &wire.PairState{Placed: true}}},
 			[]string{"a-db-0"},
-			[2]topology.Role{topology.Writer, topology.Down}, true, false,
+			[2]topology.Role{topology.Writer, topology.Down},
+			true, false,
 		},
 		"one agent is silent": {
 			[]wire.NodeState{placed(nil)},
 			[]string{"a-db-0"},
-			[2]topology.Role{topology.Writer, topology.Down}, false, false,
+			[2]topology.Role{topology.Writer, topology.Down},
+			false, false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

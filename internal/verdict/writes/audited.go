@@ -41,11 +41,17 @@ func replicasDisagree(e evidence.Run) []finding.Finding {
 		if some(n.Missing) {
 			found = append(found, finding.Of(finding.ReplicaLacksWrites, n.Name, *n.Missing))
 		}
-		if n.Role == wire.RoleWriter && !e.Independent && n.Missing != nil && some(n.Extra) {
-			found = append(found, finding.Of(finding.WriterHasMore, n.Name, *n.Extra))
-		}
+		found = append(found, writerHasMore(e, n)...)
 	}
 	return found
+}
+
+// writerHasMore of a writer that has writes of its own, although the others must have them too.
+func writerHasMore(e evidence.Run, n wire.AuditedNode) []finding.Finding {
+	if n.Role != wire.RoleWriter || e.Independent || n.Missing == nil || !some(n.Extra) {
+		return nil
+	}
+	return []finding.Finding{finding.Of(finding.WriterHasMore, n.Name, *n.Extra)}
 }
 
 // some is true of a count that is known and above 0.
