@@ -143,8 +143,8 @@ fmt: $(GOLANGCI_LINT) ## Format the Go files
 PACKAGES ?= ./test/... ./internal/... ./...
 test test-unit: export GOGC ?= 400
 .PHONY: test
-test: lab-bin lab-rootfs $(HELM) $(KUBECONFORM) ## Run all tests that need no cluster, against real MySQL, MariaDB, PostgreSQL and kube-apiserver processes
-	@echo "test: go test $(PACKAGES) with MySQL, MariaDB and PostgreSQL from .lab/rootfs and kube-apiserver from .lab/bin"
+test: lab-bin lab-rootfs $(HELM) $(KUBECONFORM) ## Run all tests that need no cluster, against real MySQL, MariaDB, PostgreSQL, HAProxy and kube-apiserver processes
+	@echo "test: go test $(PACKAGES) with MySQL, MariaDB, PostgreSQL and HAProxy from .lab/rootfs and kube-apiserver from .lab/bin"
 	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb \
 	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 REPLAB_REQUIRE_K6=1 \
 	  KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_HELM=$(HELM) REPLAB_REQUIRE_KUBECONFORM=1 REPLAB_KUBECONFORM=$(KUBECONFORM) \
@@ -176,7 +176,6 @@ bench: bench-processes bench-cluster ## Print the figures of recorder, probes, a
 
 .PHONY: bench-processes
 bench-processes: lab-bin lab-rootfs
-	@$(LAB) rootfs haproxy
 	@$(LAB) rootfs sysbench
 	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb \
 	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_K6=$(LAB_DIR)/bin/k6 \

@@ -51,10 +51,11 @@ lab-images: lab-cli ## Assemble the images and import them into the lab; ONLY=re
 lab-bin: lab-cli ## Compile the lab's binaries, which serve envtest as well
 	@$(LAB) bin
 
-lab-rootfs: lab-cli ## Unpack MySQL, MariaDB and PostgreSQL below .lab/rootfs, for tests against real servers
+lab-rootfs: lab-cli ## Unpack MySQL, MariaDB, PostgreSQL and HAProxy below .lab/rootfs, for tests against real servers
 	@$(LAB) rootfs mysql
 	@$(LAB) rootfs mariadb
 	@$(LAB) rootfs patroni
+	@$(LAB) rootfs haproxy
 
 # The operator's roles, which its sources have for the namespace default.
 .PHONY: lab-operators
