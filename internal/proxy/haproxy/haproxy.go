@@ -52,6 +52,9 @@ func objects(p proxy.Params) []kube.Object {
 	})
 }
 
+// maxSessions at once.
+const maxSessions = 4000
+
 // What decides beside routing.check how soon a failure is noticed. Nothing is sent to a server twice.
 const (
 	retries        = "0"
@@ -78,9 +81,12 @@ func servers(p proxy.Params) string {
 }
 
 // oneOfSeveral sends all writes to the first node, and to the next one once that is lost. There they stay: a node that is back takes none.
+//
+// The one entry that is in use says where. Each new session also holds an entry of its own until the server answers, and a full table drops the one
+// in use: the next writes would go back to the first node. So the table has room for all sessions at once.
 func oneOfSeveral(servers string) string {
 	first, others, _ := strings.Cut(servers, "\n")
-	return "  stick-table type integer size 1\n  stick on int(1)\n" + first + "\n" + strings.ReplaceAll(others, "\n", " backup\n")
+	return fmt.Sprintf("  stick-table type integer size %d\n  stick on int(1)\n%s\n%s", 2*maxSessions, first, strings.ReplaceAll(others, "\n", " backup\n"))
 }
 
 // config follows the roles that agents report. A node that loses its role loses its sessions. Without a replica the primary serves the reads.
@@ -100,7 +106,7 @@ func config(p proxy.Params) string {
 `, name, path, check.IntervalMilliseconds, check.IntervalMilliseconds, check.Fall, check.Rise, servers)
 	}
 	return fmt.Sprintf(`global
-  maxconn 4000
+  maxconn %d
 
 resolvers cluster
   parse-resolv-conf
@@ -133,7 +139,7 @@ frontend reads
   timeout client 10s
   monitor-uri /healthz
   http-request use-service prometheus-exporter if { path /metrics }
-`, holdNames, retries, longer(connectTimeout, p), longer(checkTimeout, p), wire.PortProxyWrites, wire.PortProxyReads, backend("primary", p.Routes.WriterPath, writers),
+`, maxSessions, holdNames, retries, longer(connectTimeout, p), longer(checkTimeout, p), wire.PortProxyWrites, wire.PortProxyReads, backend("primary", p.Routes.WriterPath, writers),
 		backend("replicas", p.Routes.ReaderPath, readers),
 		wire.PortProxyStats)
 }
