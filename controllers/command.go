@@ -140,7 +140,7 @@ func setup(mgr ctrl.Manager, experiments *cached.Experiments, cfg wire.OperatorC
 	}
 	turns := &turns{experiments: experiments, direct: direct, policy: cfg.OneAtATime, now: time.Now}
 	r.Turns = turns.ahead
-	if err := metrics.Register(experiments, mgr.Elected()); err != nil {
+	if err := metrics.Register(experiments, mgr.GetClient(), mgr.Elected()); err != nil {
 		return err
 	}
 	if err := ctrl.NewControllerManagedBy(mgr).

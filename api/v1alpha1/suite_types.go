@@ -18,6 +18,7 @@ import (
 // +kubebuilder:printcolumn:name="ETA",type=string,JSONPath=`.status.estimatedCompletionTime`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name: trials are named after it. Use lower-case letters, digits and '-', a letter first."
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || !oldSelf.spec.?abort.orValue(false) || self.spec.?abort.orValue(false)",fieldPath=".spec.abort",message="spec.abort cannot be taken back once the suite has started: create another suite instead"
 type ReplicationSuite struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -1,4 +1,4 @@
-// Package metrics serves the figures of experiments' statuses to Prometheus, if the API server allows the request.
+// Package metrics serves the figures of experiments' and suites' statuses to Prometheus, if the API server allows the request.
 package metrics
 
 import (
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"replab.dev/api/v1alpha1"
@@ -18,9 +19,9 @@ import (
 	"replab.dev/internal/metrics"
 )
 
-// Register the metrics of experiments, which are served while the operator leads. They are read from the cache at each scrape: those of a deleted
-// experiment end with it.
-func Register(experiments *cached.Experiments, leads <-chan struct{}) error {
+// Register the metrics of experiments and suites, which are served while the operator leads. They are read from the caches at each scrape: those of
+// a deleted object end with it.
+func Register(experiments *cached.Experiments, suites client.Reader, leads <-chan struct{}) error {
 	return crmetrics.Registry.Register(showing(func() (shown, error) {
 		select {
 		case <-leads:
@@ -32,22 +33,28 @@ func Register(experiments *cached.Experiments, leads <-chan struct{}) error {
 			return shown{}, err
 		}
 		bad, err := experiments.Undecodable()
-		return shown{list.Items, bad}, err
+		if err != nil {
+			return shown{}, err
+		}
+		var all v1alpha1.ReplicationSuiteList
+		err = suites.List(context.Background(), &all)
+		return shown{list.Items, bad, all.Items}, err
 	}))
 }
 
-// shown are the experiments that have metrics.
+// shown are the experiments and suites that have metrics.
 type shown struct {
 	decoded     []v1alpha1.ReplicationExperiment
 	undecodable []*cached.Undecodable
+	suites      []v1alpha1.ReplicationSuite
 }
 
-// showing collects the metrics of experiments. If the list fails, the scrape fails: that is not the same as no experiments.
+// showing collects their metrics. If a list fails, the scrape fails: that is not the same as no experiments.
 func showing(list func() (shown, error)) metrics.Collector {
 	return metrics.Collector{Families: shownFamilies(), Try: func(tell metrics.Tell) error {
 		all, err := list()
 		if err != nil {
-			return fmt.Errorf("list experiments: %w", err)
+			return fmt.Errorf("list experiments and suites: %w", err)
 		}
 		for _, u := range all.undecodable {
 			tell(UndecodableFamily, 1, u.Namespace, u.Name)
@@ -59,6 +66,9 @@ func showing(list func() (shown, error)) metrics.Collector {
 			tellExperiment(func(f *metrics.Family, value float64, labels ...string) {
 				tell(f, value, append([]string{x.Namespace, x.Name}, labels...)...)
 			}, x)
+		}
+		for i := range all.suites {
+			tellSuite(tell, &all.suites[i])
 		}
 		return nil
 	}}
@@ -218,5 +228,5 @@ func shownFamilies() []*metrics.Family {
 	for _, name := range slices.Sorted(maps.Keys(ofFigures)) {
 		all = append(all, ofFigures[name])
 	}
-	return all
+	return append(all, suiteFamilies...)
 }

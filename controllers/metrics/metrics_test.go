@@ -46,38 +46,56 @@ func judged() v1alpha1.ReplicationExperiment {
 	}
 }
 
+// concluded is a suite of which everything is known.
+func concluded() v1alpha1.ReplicationSuite {
+	at := metav1.NewTime(time.Unix(1_700_000_000, 0))
+	return v1alpha1.ReplicationSuite{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "s"},
+		Status: v1alpha1.ReplicationSuiteStatus{
+			Verdict: v1alpha1.VerdictInvalid, StartTime: &at, CompletionTime: &at, EstimatedCompletionTime: &at,
+			Trials: &v1alpha1.TrialCounts{Total: 12, Done: 12, Passed: 6, Failed: 3, Inconclusive: 2, Invalid: 1, Repeated: 2},
+		},
+	}
+}
+
 func TestMetricsAreWhatTheStatusSays(t *testing.T) {
 	items := []v1alpha1.ReplicationExperiment{judged(), {ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "young"}}}
 	unread := &cached.Undecodable{}
 	unread.Namespace, unread.Name = "n", "unread"
 	bad := []*cached.Undecodable{unread}
 	r := prometheus.NewRegistry()
-	r.MustRegister(showing(func() (shown, error) { return shown{decoded: items, undecodable: bad}, nil }))
+	suites := []v1alpha1.ReplicationSuite{concluded()}
+	r.MustRegister(showing(func() (shown, error) { return shown{decoded: items, undecodable: bad, suites: suites}, nil }))
 	metricstest.Documented(t, "operator", shownFamilies(), r)
 	for family, want := range map[string]map[string]float64{
-		"replab_experiments":                                 {"Complete/SemiSync/Failed": 1, "//": 1},
-		"replab_experiment_undecodable":                      {"unread/n": 1},
-		"replab_experiment_info":                             {"MySQL/a/n/HAProxy/SemiSync": 1, "/young/n//": 1},
-		"replab_experiment_verdict":                          {"a/n/Failed": 1},
-		"replab_experiment_load_start_timestamp_seconds":     {"a/n": 1_700_000_010.5},
-		"replab_experiment_load_requests":                    {"a/n": 1000},
-		"replab_experiment_load_requests_per_second":         {"a/n": 98.6},
-		"replab_experiment_figure_bound":                     {"atLeast/a/load.requestsPerSecondMilli/n": 98_600, "atMost/a/load.requestsPerSecondMilli/n": 99_100},
-		"replab_experiment_load_latency_seconds":             {"a/n/p50": .0015, "a/n/p95": .002, "a/n/p99": .009, "a/n/max": .02},
-		"replab_experiment_writes":                           {"a/n/sent": 100, "a/n/acknowledged": 90, "a/n/rejected": 8, "a/n/indeterminate": 2, "a/n/present": 88, "a/n/lost": 3},
-		"replab_experiment_ghost_writes":                     {"a/n": 0},
-		"replab_experiment_node_ghost_writes":                {"a/n/a-db-0": 0},
-		"replab_experiment_outage_seconds":                   {"a/n": 4.2},
-		"replab_experiment_replication_lag_seconds":          {"a/n/p50": .0008, "a/n/p99": .005},
-		"replab_experiment_fault_injected_timestamp_seconds": {"a/crash/n/a-db-0": 1_700_000_010.5},
-		"replab_experiment_fault_outage_seconds":             {"a/crash/n/a-db-0": 4.2},
-		"replab_experiment_goal_met":                         {"a/lostWrites/n": 0, "a/p99Microseconds/n": 1},
+		"replab_experiments":                                  {"Complete/SemiSync/Failed": 1, "//": 1},
+		"replab_experiment_undecodable":                       {"unread/n": 1},
+		"replab_experiment_info":                              {"MySQL/a/n/HAProxy/SemiSync": 1, "/young/n//": 1},
+		"replab_experiment_verdict":                           {"a/n/Failed": 1},
+		"replab_experiment_load_start_timestamp_seconds":      {"a/n": 1_700_000_010.5},
+		"replab_experiment_load_requests":                     {"a/n": 1000},
+		"replab_experiment_load_requests_per_second":          {"a/n": 98.6},
+		"replab_experiment_figure_bound":                      {"atLeast/a/load.requestsPerSecondMilli/n": 98_600, "atMost/a/load.requestsPerSecondMilli/n": 99_100},
+		"replab_experiment_load_latency_seconds":              {"a/n/p50": .0015, "a/n/p95": .002, "a/n/p99": .009, "a/n/max": .02},
+		"replab_experiment_writes":                            {"a/n/sent": 100, "a/n/acknowledged": 90, "a/n/rejected": 8, "a/n/indeterminate": 2, "a/n/present": 88, "a/n/lost": 3},
+		"replab_experiment_ghost_writes":                      {"a/n": 0},
+		"replab_experiment_node_ghost_writes":                 {"a/n/a-db-0": 0},
+		"replab_experiment_outage_seconds":                    {"a/n": 4.2},
+		"replab_experiment_replication_lag_seconds":           {"a/n/p50": .0008, "a/n/p99": .005},
+		"replab_experiment_fault_injected_timestamp_seconds":  {"a/crash/n/a-db-0": 1_700_000_010.5},
+		"replab_experiment_fault_outage_seconds":              {"a/crash/n/a-db-0": 4.2},
+		"replab_experiment_goal_met":                          {"a/lostWrites/n": 0, "a/p99Microseconds/n": 1},
+		"replab_suite_trials":                                 {"n/planned/s": 12, "n/passed/s": 6, "n/failed/s": 3, "n/inconclusive/s": 2, "n/invalid/s": 1, "n/repeated/s": 2},
+		"replab_suite_verdict":                                {"n/s/Invalid": 1},
+		"replab_suite_start_timestamp_seconds":                {"n/s": 1_700_000_000},
+		"replab_suite_completion_timestamp_seconds":           {"n/s": 1_700_000_000},
+		"replab_suite_estimated_completion_timestamp_seconds": {"n/s": 1_700_000_000},
 	} {
 		if got := metricstest.Values(t, r, family); !maps.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", family, got, want)
 		}
 	}
-	items, bad = nil, nil
+	items, bad, suites = nil, nil, nil
 	if got := metricstest.Gathered(t, r); len(got) > 0 {
 		t.Errorf("of experiments that were deleted there is still %v", got[0].Name)
 	}

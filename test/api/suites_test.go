@@ -154,3 +154,21 @@ func useSuites(t *testing.T, api client.Client) {
 		t.Errorf("the suite is still there: %+v", gone.Status)
 	}
 }
+
+func TestAbortOfASuiteIsFinalOnceStarted(t *testing.T) {
+	key := suiteIn(t, twoVariants)
+	s := &unstructured.Unstructured{}
+	s.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("ReplicationSuite"))
+	must(t, kubetest.Client(t).Get(t.Context(), key, s))
+	must(t, unstructured.SetNestedField(s.Object, true, "spec", "abort"))
+	must(t, kubetest.Client(t).Update(t.Context(), s))
+	if err := dryUpdate(t, s, `{spec: {abort: false}}`); err != nil {
+		t.Errorf("refused before the start: %v", err)
+	}
+	start(t, s)
+	for _, patch := range []string{`{spec: {abort: false}}`, `{spec: {abort: null}}`} {
+		if err := dryUpdate(t, s, patch); err == nil || !strings.Contains(err.Error(), "spec.abort cannot be taken back once the suite has started") {
+			t.Errorf("%s: refusal = %v, want one that says that it cannot be taken back", patch, err)
+		}
+	}
+}
