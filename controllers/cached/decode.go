@@ -2,6 +2,7 @@ package cached
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -41,10 +42,8 @@ func decoded(object any) (any, error) {
 	if !ok {
 		return object, nil // client-go may hand over what was decoded before
 	}
-	if spec, err := json.Marshal(u.Object["spec"]); err != nil {
-		return undecodable(u, err), nil
-	} else if len(spec) > validation.SpecMost {
-		return undecodable(u, fmt.Errorf("its spec has %d bytes, and the operator reads %d: shorten it", len(spec), validation.SpecMost)), nil
+	if why := validation.TooLong(u.Object["spec"]); why != "" {
+		return undecodable(u, errors.New(why)), nil
 	}
 	x := &v1alpha1.ReplicationExperiment{}
 	if err := decode.Experiment(u, x); err != nil {

@@ -50,7 +50,7 @@ func TestALargeSpecIsNotKept(t *testing.T) {
 		if err != nil || is != large {
 			t.Fatalf("of %d bytes the cache keeps a %T, %v", size, object, err)
 		}
-		if large && (bad.Name != "x" || !strings.Contains(bad.Why, "the operator reads 65536: shorten it")) {
+		if large && (bad.Name != "x" || !strings.Contains(bad.Why, "the operator reads 65536. Shorten it.")) {
 			t.Errorf("experiment %s is told: %s", bad.Name, bad.Why)
 		}
 	}

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -122,8 +121,8 @@ func (r *Reconciler) try(ctx context.Context, s *v1alpha1.ReplicationSuite, run 
 	case err != nil:
 		return nil, step.Outcome{}, fmt.Errorf("try experiment %s: %w", run.Name, err)
 	}
-	if text, err := json.Marshal(object.Object["spec"]); err != nil || len(text) > validation.SpecMost {
-		return []string{fmt.Sprintf("the spec has %d bytes with the patch and the defaults, and the operator reads %d. Shorten it.", len(text), validation.SpecMost)}, step.Done(), nil
+	if why := validation.TooLong(object.Object["spec"]); why != "" {
+		return []string{why}, step.Done(), nil
 	}
 	if err := decode.Experiment(object, x); err != nil {
 		return []string{err.Error()}, step.Done(), nil

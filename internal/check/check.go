@@ -101,6 +101,9 @@ func admitted(ctx context.Context, load func() (*definition, error), object *uns
 	if errs := definition.admit(ctx, object); len(errs) > 0 {
 		return errs, nil
 	}
+	if why := validation.TooLong(object.Object["spec"]); why != "" {
+		return field.ErrorList{{Type: field.ErrorTypeInvalid, Field: "spec", BadValue: field.OmitValueType{}, Detail: why}}, nil
+	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
 		return nil, fmt.Errorf("decode %s %s: %w", object.GetKind(), object.GetName(), err)
 	}

@@ -73,9 +73,17 @@ func templates(s *suite) {
 }
 
 // Short tells whether the operator reads the spec of a suite.
-func Short(x *v1alpha1.ReplicationSuiteSpec) bool {
-	text, err := json.Marshal(x)
-	return err == nil && len(text) <= SpecMost
+func Short(x *v1alpha1.ReplicationSuiteSpec) bool { return TooLong(x) == "" }
+
+// TooLong says why the operator does not read a spec, with its defaults, "" where it does.
+func TooLong(spec any) string {
+	switch text, err := json.Marshal(spec); {
+	case err != nil:
+		return fmt.Sprintf("the spec cannot be encoded: %v", err)
+	case len(text) > SpecMost:
+		return fmt.Sprintf("the spec has %d bytes with its defaults, and the operator reads %d. Shorten it.", len(text), SpecMost)
+	}
+	return ""
 }
 
 func (s *suite) object(path *field.Path, raw runtime.RawExtension) {
