@@ -42,8 +42,9 @@ func TestFailover(t *testing.T) {
 		"none after which the same node went on": {func(e *evidence.Run) {
 			e.Recorder.Availability = evidencetest.Available(evidencetest.Hole{From: 30_000, To: 32_000, Node: "db-0", Errors: 9})
 		}, "none"},
-		"none without a fault":  {func(e *evidence.Run) { e.Faults = nil }, "none"},
-		"none before the fault": {func(e *evidence.Run) { e.Faults[0].InjectedTime = evidencetest.AtPtr(33_000) }, "none"},
+		"none where both took writes before": {func(e *evidence.Run) { e.Independent = true }, "none"},
+		"none without a fault":               {func(e *evidence.Run) { e.Faults = nil }, "none"},
+		"none before the fault":              {func(e *evidence.Run) { e.Faults[0].InjectedTime = evidencetest.AtPtr(33_000) }, "none"},
 		"the longest of several, though the manager tells of the other last": {func(e *evidence.Run) {
 			e.Recorder.Availability = evidencetest.Available(evidencetest.Hole{From: 30_000, To: 32_000, Node: "db-1"}, evidencetest.Hole{From: 50_000, To: 50_900, Node: "db-0"})
 			e.Faults = append(e.Faults, evidencetest.Hit("back", "db-1", 50_001))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,11 +43,15 @@ func TestSuitesOfThePageAreRight(t *testing.T) {
 
 // TestReadySuitesAreRight, are found by their names, and say how large they are.
 func TestReadySuitesAreRight(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(experiment.Root(), "experiments", "suites", "*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d suites, %v", len(files), err)
+	suites, err := filepath.Glob(filepath.Join(experiment.Root(), "experiments", "suites", "*.yaml"))
+	if err != nil || len(suites) == 0 {
+		t.Fatalf("%d suites, %v", len(suites), err)
 	}
-	for _, file := range files {
+	seeds, err := filepath.Glob(filepath.Join(experiment.Root(), "experiments", "seeds", "*.yaml"))
+	if err != nil || len(seeds) != 5 {
+		t.Fatalf("%d suites of the seed documents, %v", len(seeds), err)
+	}
+	for _, file := range slices.Concat(suites, seeds) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			if err != nil {
@@ -54,7 +59,7 @@ func TestReadySuitesAreRight(t *testing.T) {
 			}
 			right(t, string(text))
 			s := experiment.ParseSuite(t, text)
-			if s.Name+".yaml" != filepath.Base(file) {
+			if strings.TrimPrefix(s.Name, "seed-")+".yaml" != filepath.Base(file) {
 				t.Errorf("its name is %s", s.Name)
 			}
 			if want := size(t, s); !strings.Contains(string(text), want) {

@@ -15,9 +15,7 @@ import (
 
 // notCarriedOut are the experiments that no test of this folder carries out, and why none does.
 var notCarriedOut = map[string]string{
-	"mariadb-single":    "for the time it takes: single has its topology, and mariadb-semisync its engine",
-	"seeds/001-1eu":     "for the time it takes: seeds/001-plain has its load, and galera its members, of which it has one",
-	"seeds/001-2eu-1us": "for the time it takes: seeds/001-1eu-1us has its load and its link, and galera as many members",
+	"mariadb-single": "for the time it takes: single has its topology, and mariadb-semisync its engine",
 }
 
 // onlyWith are the experiments that are carried out only where a variable of the environment names an image, or the full tier: their tests
@@ -44,10 +42,8 @@ var onlyWith = map[string]string{
 	"findings/patroni-both-die":              "E2E_FULL",
 	"findings/patroni-store":                 "E2E_FULL",
 	"findings/patroni-store-failsafe":        "E2E_FULL",
-	"seeds/004-single":                       "E2E_FULL",
-	"seeds/004-async":                        "E2E_FULL",
-	"seeds/004-quorum":                       "E2E_FULL",
-	"seeds/004-promote":                      "E2E_FULL",
+	"seeds/003":                              "E2E_FULL",
+	"seeds/004":                              "E2E_FULL",
 }
 
 // TestEveryExperimentIsCarriedOut, or it is said why not, or with what alone: what people apply is what was tried. It needs no cluster.
@@ -70,9 +66,6 @@ func TestEveryExperimentIsCarriedOut(t *testing.T) {
 		name := strings.TrimSuffix(filepath.ToSlash(path), ".yaml")
 		left[name] = true
 		needs, carriedOut := named[name]
-		if !carriedOut {
-			needs, carriedOut = named[strings.TrimPrefix(name, "seeds/")]
-		}
 		if needs != onlyWith[name] {
 			t.Errorf("experiments/%s.yaml: its tests skip without %q, onlyWith says %q", name, needs, onlyWith[name])
 		}

@@ -4,10 +4,11 @@ package e2e
 
 import (
 	"context"
+	"os"
 	"slices"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 	"sigs.k8s.io/e2e-framework/pkg/features"
 
@@ -16,86 +17,153 @@ import (
 	"replab.dev/test/experiment"
 )
 
-// shortSeed is an experiment of a seed document, with two of its steps that are seconds long.
-func shortSeed(t *testing.T, name string, seconds int64) *v1alpha1.ReplicationExperiment {
-	t.Helper()
-	x := experiment.Load(t, "seeds/"+name)
-	x.Spec.Keep, x.Spec.Dataset.Users, x.Spec.App.Replicas = v1alpha1.KeepAlways, 2000, 1
-	x.Spec.Load.Stages = slices.DeleteFunc(x.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return !s.Discard && s.ClosedUsers() != 8 && s.ClosedUsers() != 32 })
-	for i := range x.Spec.Load.Stages {
-		shorten(x.Spec.Load.Stages, i, seconds)
+// shortStages leaves the steps that fit, each a few seconds long.
+func shortStages(s *v1alpha1.ReplicationExperimentSpec, seconds int64, fits func(v1alpha1.Stage) bool) {
+	s.App.Replicas = 1
+	s.Load.Stages = slices.DeleteFunc(s.Load.Stages, func(s v1alpha1.Stage) bool { return !fits(s) })
+	for i := range s.Load.Stages {
+		shorten(s.Load.Stages, i, seconds)
 	}
-	return x
 }
 
-func TestSeed001Plain(t *testing.T) {
-	carryOutVariant(t, shortSeed(t, "001-plain", 5), func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
-		lostNothing(t, s)
-		for _, stage := range s.Load.Stages {
-			if stage.ClosedLoopHolds != metav1.ConditionTrue || stage.Requests == 0 {
-				t.Errorf("stage %s: %+v", stage.Name, stage)
+// TestSeed000 has the document's idle and loaded tables, and its killed primary.
+func TestSeed000(t *testing.T) {
+	const loaded = 8
+	s := shortSuite(t, "seeds/000", func(s *v1alpha1.ReplicationExperimentSpec) {
+		shortStages(s, loaded, func(v1alpha1.Stage) bool { return true })
+		if s.Routing.Proxy == v1alpha1.ProxyProxySQL {
+			s.Routing.Proxy, s.Routing.Image = v1alpha1.ProxyHAProxy, ""
+			if image := os.Getenv("REPLAB_PROXYSQL_IMAGE"); image != "" {
+				s.Routing.Proxy, s.Routing.Image = v1alpha1.ProxyProxySQL, v1alpha1.ImageName(image)
+			}
+		}
+		for i := range s.Faults {
+			s.Faults[i].AtSeconds, s.Faults[i].HoldSeconds = 2*loaded+1, 4
+		}
+	})
+	runSuite(t, s, func(t *testing.T, s *v1alpha1.ReplicationSuite) {
+		idle, ok := median(s, "register", "stageCPUMillicores", "idle", "db-0")
+		busy, both := median(s, "register", "stageCPUMillicores", "loaded", "db-0")
+		if !ok || !both || busy < 2*idle {
+			t.Errorf("the server used %v thousandths of a processor at rest (%t), and %v under load (%t)", idle, ok, busy, both)
+		}
+		if reads, ok := median(s, "async-search", "stageCPUMillicores", "loaded", "db-1"); !ok || reads < busy/10 {
+			t.Errorf("the replica used %v (%t) thousandths while it served all reads", reads, ok)
+		}
+	})
+}
+
+// TestSeed001 has its tables, with two steps each.
+func TestSeed001(t *testing.T) {
+	inFull(t)
+	s := shortSuite(t, "seeds/001", func(s *v1alpha1.ReplicationExperimentSpec) { shortStages(s, 6, eightOr32) })
+	runSuite(t, s, func(t *testing.T, s *v1alpha1.ReplicationSuite) {
+		for _, variant := range []string{"plain", "eu1", "eu1-us1", "eu2-us1"} {
+			if rate, ok := median(s, variant, "requestsPerSecond", "users-8", ""); !ok || rate == 0 {
+				t.Errorf("%s made %v commits a second (%t)", variant, rate, ok)
+			}
+		}
+		if aborts, ok := median(s, "eu2-us1-conflicts", "certificationFailures", "", ""); !ok || aborts == 0 {
+			t.Errorf("writes to the same rows on all members had %v certification failures (%t)", aborts, ok)
+		}
+	})
+}
+
+func eightOr32(s v1alpha1.Stage) bool {
+	return s.Discard || s.ClosedUsers() == 8 || s.ClosedUsers() == 32
+}
+
+// TestSeed002: with logReplicaUpdates the second node sends back much of what it received, without it far less.
+func TestSeed002(t *testing.T) {
+	s := shortSuite(t, "seeds/002", func(s *v1alpha1.ReplicationExperimentSpec) {
+		shortStages(s, 6, func(v1alpha1.Stage) bool { return true })
+		for i := range s.Load.Stages {
+			s.Load.Stages[i].Users = ptr.To[int64](16)
+		}
+	})
+	runSuite(t, s, func(t *testing.T, s *v1alpha1.ReplicationSuite) {
+		back := func(variant string) float64 {
+			received, ok := median(s, variant, "replicationSentBytesPerSecond", "", "db-0 to db-1")
+			sent, both := median(s, variant, "replicationSentBytesPerSecond", "", "db-1 to db-0")
+			if !ok || !both || received == 0 {
+				t.Fatalf("%s: %v bytes/s received (%t), %v sent back (%t)", variant, received, ok, sent, both)
+			}
+			return sent / received
+		}
+		for with, without := range map[string]string{"sent-back": "kept", "async-sent-back": "async-kept"} {
+			if a, b := back(with), back(without); a < 0.3 || b > 0.1 {
+				t.Errorf("%s sends back %.3f of what it received, %s %.3f", with, a, without, b)
 			}
 		}
 	})
 }
 
-// shortSeed004 has two of its steps, seconds long, and fewer users in the tables.
-func shortSeed004(t *testing.T, name string) *v1alpha1.ReplicationExperiment {
-	t.Helper()
-	x := experiment.Load(t, "seeds/"+name)
-	x.Spec.Keep, x.Spec.Dataset.Users = v1alpha1.KeepAlways, 2000
-	x.Spec.Load.Stages = slices.DeleteFunc(x.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return s.ClosedUsers() > 10 })
-	for i := range x.Spec.Load.Stages {
-		if s := &x.Spec.Load.Stages[i]; s.Name != "promotion" {
-			s.DurationSeconds = 12
+// TestSeed003 has the probe write rows of all sizes on all engines.
+func TestSeed003(t *testing.T) {
+	inFull(t)
+	s := shortSuite(t, "seeds/003", func(s *v1alpha1.ReplicationExperimentSpec) {
+		shortStages(s, 12, func(v1alpha1.Stage) bool { return true })
+	})
+	runSuite(t, s, func(t *testing.T, s *v1alpha1.ReplicationSuite) {
+		for _, v := range s.Status.Variants {
+			if samples, ok := median(s, v.Name, "lagSamples", "", ""); ok && samples < 50 {
+				t.Errorf("%s: %v samples", v.Name, samples)
+			}
+		}
+	})
+}
+
+// TestSeed004 has the document's conclusions, with two of its steps.
+func TestSeed004(t *testing.T) {
+	inFull(t)
+	s := shortSuite(t, "seeds/004", func(s *v1alpha1.ReplicationExperimentSpec) { seed004(s) })
+	runSuite(t, s, func(t *testing.T, s *v1alpha1.ReplicationSuite) {
+		for _, v := range s.Status.Variants {
+			if rate, ok := median(s, v.Name, "requestsPerSecond", "users-10", ""); !ok || rate == 0 {
+				t.Errorf("%s answered %v requests a second (%t)", v.Name, rate, ok)
+			}
+		}
+	})
+}
+
+func seed004(s *v1alpha1.ReplicationExperimentSpec) {
+	s.Dataset.Users = 2000
+	s.Load.Stages = slices.DeleteFunc(s.Load.Stages, func(s v1alpha1.Stage) bool { return s.ClosedUsers() > 10 })
+	for i := range s.Load.Stages {
+		if stage := &s.Load.Stages[i]; stage.Name != "promotion" {
+			stage.DurationSeconds = 12
 		}
 	}
-	for i := range x.Spec.Faults {
-		x.Spec.Faults[i].HoldSeconds = lockSeconds(x.Spec.Topology)
+	for i := range s.Faults {
+		s.Faults[i].HoldSeconds = lockSeconds(s.Topology)
 	}
-	return x
-}
-
-// asInSeed004 is what its runs without a fault must show.
-func asInSeed004(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
-	t.Helper()
-	lostNothing(t, s)
-	for _, stage := range s.Load.Stages {
-		if stage.Requests == 0 || stage.Failures != 0 {
-			t.Errorf("stage %s: %+v", stage.Name, stage)
-		}
-	}
-}
-
-func TestSeed004Single(t *testing.T) {
-	inFull(t)
-	carryOutPatroni(t, shortSeed004(t, "004-single"), nil, nil, asInSeed004)
-}
-
-func TestSeed004Async(t *testing.T) {
-	inFull(t)
-	carryOutPatroni(t, shortSeed004(t, "004-async"), standbysAre(nobody), nil, asInSeed004)
-}
-
-func TestSeed004Quorum(t *testing.T) {
-	inFull(t)
-	carryOutPatroni(t, shortSeed004(t, "004-quorum"), standbysAre(anyOfTwo), nil, asInSeed004)
 }
 
 // TestSeed004Promote switches the primary off and puts it back: the document counts its rows then, and they are the others'.
 func TestSeed004Promote(t *testing.T) {
 	inFull(t)
-	carryOutPatroni(t, shortSeed004(t, "004-promote"), standbysAre(anyOfTwo), nil, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+	x := kept(t, "seeds/004", "promote")
+	seed004(&x.Spec)
+	carryOutPatroni(t, x, standbysAre(anyOfTwo), nil, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		promoted(t, s)
 		lostNothing(t, s)
 	})
 }
 
+// kept is a trial of a suite, whose objects are kept for looking at.
+func kept(t *testing.T, name, variant string) *v1alpha1.ReplicationExperiment {
+	t.Helper()
+	x := trial(t, experiment.LoadSuite(t, name), variant)
+	x.Spec.Keep, x.Spec.Dataset.Users = v1alpha1.KeepAlways, min(x.Spec.Dataset.Users, 2000)
+	return x
+}
+
 // TestSeed001AcrossTheOcean: each commit takes a round trip, and more users make more of them in it.
 func TestSeed001AcrossTheOcean(t *testing.T) {
-	x := shortSeed(t, "001-1eu-1us", 6)
+	x := kept(t, "seeds/001", "eu1-us1")
+	shortStages(&x.Spec, 6, eightOr32)
 	t.Parallel()
-	testenv.Test(t, features.New("experiment seed-001-1eu-1us, short").
+	testenv.Test(t, features.New("experiment seed-001-eu1-us1, short").
 		Setup(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
 			x = withRoom(ctx, t, cfg, room(x), applied(x))
 			await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))

@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -17,6 +19,14 @@ import (
 	"replab.dev/api/v1alpha1"
 	crd "replab.dev/config/crd"
 )
+
+// LoadSuite reads a suite of the folder experiments.
+func LoadSuite(t testing.TB, name string) *v1alpha1.ReplicationSuite {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(Root(), "experiments", name+".yaml"))
+	must(t, err)
+	return ParseSuite(t, text)
+}
 
 // ParseSuite reads the YAML of a suite as the API server does: unknown fields and values that the schema refuses fail the test.
 func ParseSuite(t testing.TB, text []byte) *v1alpha1.ReplicationSuite {

@@ -337,25 +337,3 @@ func TestAnHoursReportIsSmall(t *testing.T) {
 		t.Errorf("a report of %d seconds and %d nodes has %d bytes, want at most 3 MiB", len(r.Recorder.Timeline), len(r.Status.Nodes), len(page))
 	}
 }
-
-// TestASeedsTableStandsInTheReportOfItsRun, with the run's figures beside the document's, and in no other report.
-func TestASeedsTableStandsInTheReportOfItsRun(t *testing.T) {
-	r := reporttest.SemiSync(t)
-	if strings.Contains(written(t, r), "<caption>Seed") {
-		t.Error("a run that reproduces no seed has its table")
-	}
-	r.Experiment = "seed-004-quorum"
-	page := written(t, r)
-	for _, want := range []string{"<caption>Seed 004, Quorum 1 Master - 2 Slaves", "26 (&#43;136%)", "150 - 200 ms (-50%)"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page has no %q", want)
-		}
-	}
-	r.Experiment, r.Spec.Load.Stages[1].Users = "seed-001-1eu-1us", new(int64(16))
-	page = written(t, r)
-	_, table, _ := strings.Cut(page, "<caption>Seed 001, 1eu &#43; 1usa")
-	table, _, _ = strings.Cut(table, "</table>")
-	if !strings.Contains(table, "141.62") || !strings.Contains(table, `data-figure="status.load.stages[open].requestsPerSecondMilli"`) || strings.Count(table, "no such stage") != 7*4 {
-		t.Errorf("the table of the seed is %s", table)
-	}
-}

@@ -68,7 +68,6 @@ type Page struct {
 	Latency  []template.HTML // charts
 	LagBars  template.HTML
 	Phases   template.HTML
-	Seed     Table
 	Settings Settings
 	YAML     string
 
@@ -90,7 +89,7 @@ func newPage(d *figures.Document) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Document: d, Tiles: tiles(d), Sets: sets(d), Timeline: timeline, Seed: seed(d), Settings: newSettings(d), tables: d.Tables()}
+	p := &Page{Document: d, Tiles: tiles(d), Sets: sets(d), Timeline: timeline, Settings: newSettings(d), tables: d.Tables()}
 	if p.Latency, err = latencyCharts(d); err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func slept(g wire.Gap) silence {
 // may be another one.
 func takeover(e evidence.Run) (gap wire.Gap, by *interruption, unknown finding.Finding) {
 	each, _, known := outages(e)
-	if !known {
+	if !known || e.Independent { // independent nodes all take writes already: the proxy moves them, and no node takes over
 		return gap, nil, unknown
 	}
 	takeovers := slices.DeleteFunc(slices.Clone(e.Recorder.Availability.Gaps), func(g wire.Gap) bool {
