@@ -94,8 +94,8 @@ type StageStatus struct {
 	// reasons and notes say why.
 	// +optional
 	Distance *StageDistance `json:"distance,omitempty"`
-	// resources that each node's server and the processes recorder, app and director used in this stage. Those that could not be asked are
-	// absent, and an app of several pods.
+	// resources that each node's server and the processes recorder, app, proxy, k6 and director used in this stage. Several pods of the app
+	// or of k6 are summed. Those that could not be asked are absent, and k6 of runner K6Operator.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

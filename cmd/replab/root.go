@@ -10,6 +10,7 @@ import (
 	"replab.dev/internal/agent"
 	"replab.dev/internal/audit"
 	"replab.dev/internal/director"
+	"replab.dev/internal/measure"
 	"replab.dev/internal/recorder"
 	"replab.dev/internal/render"
 	"replab.dev/internal/seed"
@@ -32,7 +33,7 @@ func root() *cobra.Command {
 		agent.Command(locals, processes.Agents), starter.Command(starters, processes.Starters), rewind.Command(starters), agent.CopyCommand(),
 		director.Command(admins), render.Command(),
 		social.Command(stores), recorder.Command(probes),
-		seed.Command(loaders), audit.Command(readers),
+		seed.Command(loaders), audit.Command(readers), measure.Command(),
 		versionCommand(),
 	)
 	return cmd

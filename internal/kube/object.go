@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
@@ -39,6 +40,19 @@ func BinaryContainer(images v1alpha1.ImagesStatus) corev1.Container {
 		VolumeMounts:    []corev1.VolumeMount{MountWritable(BinVolume().Name, wire.BinDir)},
 		Resources:       Requests("10m", "16Mi", "64Mi"),
 	}
+}
+
+// Measured adds a container that tells what the others of a pod use. It begins before them and ends after them.
+func Measured(pod *corev1.PodSpec, images v1alpha1.ImagesStatus) {
+	pod.ShareProcessNamespace = ptr.To(true)
+	pod.InitContainers = append(pod.InitContainers, corev1.Container{
+		Name: "measure", Image: images.Replab, ImagePullPolicy: corev1.PullPolicy(images.PullPolicy),
+		Args:            []string{"measure"},
+		RestartPolicy:   ptr.To(corev1.ContainerRestartPolicyAlways),
+		Ports:           []corev1.ContainerPort{{Name: "measure", ContainerPort: wire.PortMeasure}},
+		SecurityContext: ContainerSecurity(),
+		Resources:       Requests("5m", "16Mi", "64Mi"),
+	})
 }
 
 // JobEnded returns the condition JobComplete or JobFailed and its message, "" before the end.

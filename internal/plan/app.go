@@ -46,6 +46,7 @@ func (b *builder) socialObjects() []kube.Object {
 	}
 	return []kube.Object{
 		kube.Service(meta, kube.Selector(meta), false, wire.PortSocial),
+		b.each(eachAppSuffix, kube.ComponentSocial, wire.PortSocial),
 		kube.Deployment(meta, b.spec.App.Replicas, pod),
 	}
 }

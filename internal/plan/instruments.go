@@ -51,9 +51,7 @@ func (b *builder) recorderConfig() wire.RecorderConfig {
 		AvailabilityIntervalMilliseconds: b.spec.Probes.Availability.IntervalMilliseconds,
 		RequestTimeoutMilliseconds:       requestTimeoutMilliseconds + 5_000, // the app gives up first, and says why
 	}
-	if b.spec.App.Replicas == 1 { // of several, a Service would answer with any
-		c.Processes = append(c.Processes, wire.ProcessSource{Name: "app", URL: fmt.Sprintf("http://%s:%d", c.App.Host, c.App.Port)})
-	}
+	c.Processes = b.processes()
 	for _, clock := range c.Clocks {
 		c.Processes = append(c.Processes, wire.ProcessSource{Name: clock.Name, URL: strings.TrimSuffix(clock.URL, wire.DirectorPathClock)})
 	}
@@ -68,6 +66,33 @@ func (b *builder) recorderConfig() wire.RecorderConfig {
 	}
 	return c
 }
+
+// processes beside the nodes that are measured.
+func (b *builder) processes() []wire.ProcessSource {
+	source := func(name, suffix string, port int, each bool) wire.ProcessSource {
+		return wire.ProcessSource{Name: name, URL: fmt.Sprintf("http://%s:%d", b.Host(b.Name+suffix), port), Each: each}
+	}
+	all := []wire.ProcessSource{source("app", eachAppSuffix, wire.PortSocial, true)}
+	if b.proxyTraits.NeedsImage {
+		all = append(all, source("proxy", "-proxy", wire.PortMeasure, false))
+	}
+	if b.measuresLoad() {
+		all = append(all, source("k6", eachLoadSuffix, wire.PortMeasure, true))
+	}
+	return all
+}
+
+// each is a headless Service, by which the recorder finds every pod of a component.
+func (b *builder) each(suffix, component string, port int) *corev1.Service {
+	meta := kube.Meta(b.Namespace, b.Name+suffix, component, b.Labels)
+	return kube.Service(meta, kube.Selector(meta), true, port)
+}
+
+// Suffixes of their names.
+const (
+	eachAppSuffix  = "-social-pods"
+	eachLoadSuffix = "-load-pods"
+)
 
 func (b *builder) recorderObjects() []kube.Object {
 	meta := kube.Meta(b.Namespace, b.Name+"-recorder", kube.ComponentRecorder, b.Labels)
@@ -94,8 +119,15 @@ func (b *builder) recorderObjects() []kube.Object {
 		set.Spec.Template.Spec.Volumes = append(set.Spec.Template.Spec.Volumes, kube.EmptyDir("ledger", corev1.StorageMediumDefault, ledgerSize))
 	}
 	service := kube.Service(meta, kube.Selector(meta), false, wire.PortRecorder, wire.PortRecorderControl)
-	return []kube.Object{account, role, binding, state, service, set}
+	objects := []kube.Object{account, role, binding, state, service, set}
+	if b.measuresLoad() {
+		objects = append(objects, b.each(eachLoadSuffix, kube.ComponentLoad, wire.PortMeasure))
+	}
+	return objects
 }
+
+// measuresLoad: pods of another operator that runs k6 are not measured.
+func (b *builder) measuresLoad() bool { return runners.Foreign(b.spec.Load.Runner) == nil }
 
 const (
 	auditConnectTimeoutMilliseconds = 20_000
@@ -205,6 +237,9 @@ func (b *builder) loadObjects() (objects, watched []kube.Object, err error) {
 	})
 	if err != nil {
 		return nil, nil, err
+	}
+	if b.measuresLoad() {
+		kube.Measured(&params.Pod.Spec, b.Images)
 	}
 	if err := b.finishPod(&params.Pod); err != nil {
 		return nil, nil, fmt.Errorf("k6 pods: %w", err)

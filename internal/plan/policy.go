@@ -45,13 +45,14 @@ func (b *builder) doors() map[string][]door {
 		kube.ComponentProxy: {
 			{wire.PortProxyWrites, []string{kube.ComponentSocial, kube.ComponentRecorder, kube.ComponentSeed}},
 			{wire.PortProxyReads, []string{kube.ComponentSocial}},
+			{wire.PortMeasure, []string{kube.ComponentRecorder}},
 		},
 		kube.ComponentSocial: {{wire.PortSocial, []string{kube.ComponentRecorder}}},
 		kube.ComponentRecorder: {
 			{wire.PortRecorder, []string{kube.ComponentLoad}},
 			{wire.PortRecorderControl, []string{kube.ComponentAudit, kube.ComponentOperator}},
 		},
-		kube.ComponentLoad:  {{wire.PortK6, []string{kube.ComponentOperator}}},
+		kube.ComponentLoad:  {{wire.PortK6, []string{kube.ComponentOperator}}, {wire.PortMeasure, []string{kube.ComponentRecorder}}},
 		kube.ComponentSeed:  nil,
 		kube.ComponentAudit: nil,
 	}

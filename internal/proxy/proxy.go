@@ -104,12 +104,14 @@ func PodObjects(p Params, pod Pod) []kube.Object {
 		{Name: "reads", ContainerPort: wire.PortProxyReads},
 		{Name: stats, ContainerPort: wire.PortProxyStats},
 	}
+	spec := corev1.PodSpec{
+		SecurityContext: kube.PodSecurity(), AutomountServiceAccountToken: ptr.To(false), EnableServiceLinks: ptr.To(false),
+		TerminationGracePeriodSeconds: ptr.To[int64](2),
+		InitContainers:                pod.Init, Containers: []corev1.Container{c}, Volumes: pod.Volumes,
+	}
+	kube.Measured(&spec, p.Images)
 	return []kube.Object{
-		kube.Service(meta, kube.Selector(meta), false, wire.PortProxyWrites, wire.PortProxyReads),
-		kube.Deployment(meta, 1, corev1.PodSpec{
-			SecurityContext: kube.PodSecurity(), AutomountServiceAccountToken: ptr.To(false), EnableServiceLinks: ptr.To(false),
-			TerminationGracePeriodSeconds: ptr.To[int64](2),
-			InitContainers:                pod.Init, Containers: []corev1.Container{c}, Volumes: pod.Volumes,
-		}),
+		kube.Service(meta, kube.Selector(meta), false, wire.PortProxyWrites, wire.PortProxyReads, wire.PortMeasure),
+		kube.Deployment(meta, 1, spec),
 	}
 }

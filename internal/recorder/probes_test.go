@@ -181,7 +181,7 @@ func TestResourcesOfNodesAndProcesses(t *testing.T) {
 		}
 		return agent.Listener.Addr().String()
 	}
-	b.cfg.Processes = []wire.ProcessSource{{Name: "app", URL: agent.URL}, {Name: "gone", URL: "http://" + b.cfg.ListenControl}}
+	b.cfg.Processes = []wire.ProcessSource{{Name: "app", URL: agent.URL, Each: true}, {Name: "gone", URL: "http://" + b.cfg.ListenControl}}
 	b.run()
 	eventually(t, "two samples in the load", func() bool {
 		b.get("http://" + b.cfg.Listen + wire.SocialPathSearch)

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -26,6 +28,7 @@ type resources struct {
 	client  *http.Client
 	figures *figures.Recorder
 	now     func() time.Time
+	lookup  func(ctx context.Context, host string) ([]string, error)
 	rest    string // the stage at rest of the last sample, "" for none
 
 	mu     sync.Mutex
@@ -50,7 +53,8 @@ func newResources(cfg wire.RecorderConfig, agent addressOf, d *forwarder) *resou
 	}
 	s := &resources{
 		nodes: cfg.Nodes, others: cfg.Processes, agent: agent, client: httpclient.Client(http.DefaultTransport), figures: d.figures, now: d.now,
-		sum: counters.NewResources(used, stages), peers: counters.NewTraffic(stages), clocks: make([]counters.Clock, len(names)),
+		lookup: net.DefaultResolver.LookupHost,
+		sum:    counters.NewResources(used, stages), peers: counters.NewTraffic(stages), clocks: make([]counters.Clock, len(names)),
 	}
 	if cfg.CountLinks {
 		s.links = counters.NewLinks(names, stages)
@@ -72,7 +76,7 @@ func (s *resources) sample(ctx context.Context) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if !sample.OutOfSight {
-				s.sum.Add(node.Name, stage, sample)
+				s.sum.Add(node.Name, "", stage, sample)
 				s.peers.Add(node.Name, stage, sample)
 			}
 			s.clocks[i].Add(from, sample.At.Time, s.now())
@@ -82,27 +86,62 @@ func (s *resources) sample(ctx context.Context) {
 		}
 	}
 	for _, process := range s.others {
-		asked.Go(func() {
-			s.note(process.Name, stage, func() (wire.Resources, error) {
-				ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
-				defer cancel()
-				return client.Agent{HTTP: s.client, URL: process.URL}.Resources(ctx)
-			})
-		})
+		asked.Go(func() { s.sampleProcess(ctx, process, stage) })
 	}
-	s.note(wire.ProcessRecorder, stage, usage.Own)
+	s.note(wire.ProcessRecorder, "", stage, usage.Own)
 	asked.Wait()
 }
 
-// note a sample of a process beside the nodes, if it can be had.
-func (s *resources) note(name, stage string, read func() (wire.Resources, error)) {
+// sampleProcess asks a process, or each of several by its address.
+func (s *resources) sampleProcess(ctx context.Context, process wire.ProcessSource, stage string) {
+	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
+	defer cancel()
+	urls := []string{process.URL}
+	if process.Each {
+		var err error
+		if urls, err = s.each(ctx, process.URL); err != nil {
+			return
+		}
+	}
+	var asked sync.WaitGroup
+	for _, at := range urls {
+		asked.Go(func() {
+			s.note(process.Name, at, stage, func() (wire.Resources, error) {
+				return client.Agent{HTTP: s.client, URL: at}.Resources(ctx)
+			})
+		})
+	}
+	asked.Wait()
+}
+
+// each is a URL for every address of its host.
+func (s *resources) each(ctx context.Context, of string) ([]string, error) {
+	u, err := url.Parse(of)
+	if err != nil {
+		return nil, err
+	}
+	addresses, err := s.lookup(ctx, u.Hostname())
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, address := range addresses {
+		one := *u
+		one.Host = net.JoinHostPort(address, u.Port())
+		all = append(all, one.String())
+	}
+	return all, nil
+}
+
+// note a sample of a process beside the nodes, if it can be had. Where there are several of a name, at tells them apart.
+func (s *resources) note(name, at, stage string, read func() (wire.Resources, error)) {
 	sample, err := read()
 	if err != nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sum.Add(name, stage, sample)
+	s.sum.Add(name, at, stage, sample)
 }
 
 // stage that the usage since the last sample belongs to, "" for none. What comes before the first sample of a rest may be of the load before it.

@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"replab.dev/api/v1alpha1"
@@ -42,6 +44,31 @@ func TestResourcesAreOfNodesAndOfStages(t *testing.T) {
 		}
 		if (got[0].CPUPerRequestMicroseconds != nil) != (i == 0) {
 			t.Errorf("in stage %s a request took %v", s.Load.Stages[i].Name, got[0].CPUPerRequestMicroseconds)
+		}
+	}
+}
+
+// TestAProcessBusierThanTheServersIsNamed, under a closed loop alone.
+func TestAProcessBusierThanTheServersIsNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		app   int64
+		users *int64
+		want  string
+	}{
+		"the app":              {701, new(int64(9)), "app used 0.70 CPU, and all servers together 0.70: a difference between topologies may be hidden."},
+		"the servers together": {700, new(int64(9)), ""},
+		"an open loop":         {900, nil, ""},
+	} {
+		s := judged(func(e *evidence.Run) {
+			e.Spec.Load.Stages[0].Users = c.users
+			used := func(name string, millicores int64) wire.NodeResources {
+				return wire.NodeResources{Node: name, Stage: e.Recorder.Stages[0].Name, DurationMicroseconds: 1_000_000, CPUMillicores: millicores}
+			}
+			e.Recorder.Resources = []wire.NodeResources{used(e.Nodes[0], 400), used(e.Nodes[1], 300), used("app", c.app), used("recorder", 100)}
+		})
+		got := slices.DeleteFunc(slices.Clone(s.Notes), func(n string) bool { return !strings.Contains(n, "all servers together") })
+		if strings.Join(got, "") != c.want {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

@@ -40,6 +40,7 @@ const (
 	PortRecorder        = 8090 // the front door of the app
 	PortRecorderControl = 8091
 	PortK6              = 6565 // k6's own REST API
+	PortMeasure         = 8310 // beside a program that does not tell what it uses
 	PortProxyWrites     = 3306
 	PortProxyReads      = 3307
 	PortProxyStats      = 8404

@@ -260,8 +260,10 @@ type NodeTraffic struct {
 
 // ProcessSource is a process beside the nodes whose use of resources is sampled.
 type ProcessSource struct {
-	Name string `json:"name"` // app, director; no node has such a name
+	Name string `json:"name"` // app, director, proxy, k6; no node has such a name
 	URL  string `json:"url"`
+	// Each tells that every address of the URL's host is a process of its own. Their use is summed.
+	Each bool `json:"each,omitempty"`
 }
 
 // ProcessRecorder names the recorder among the sampled processes.

@@ -55,8 +55,17 @@ func younger(was, is int64, between time.Duration) bool {
 type Resources struct {
 	nodes  []string
 	stages []string
-	last   map[string]wire.Resources
-	used   map[key]*usage
+	last   map[instance]wire.Resources
+	used   map[inStage]*usage
+}
+
+// instance is one of the processes of a name.
+type instance struct{ node, at string }
+
+// inStage is what a process used in a stage.
+type inStage struct {
+	instance
+	stage string
 }
 
 type key struct{ node, stage string }
@@ -68,18 +77,20 @@ type usage struct {
 
 // NewResources returns sums for nodes and stages; results come in their order.
 func NewResources(nodes, stages []string) *Resources {
-	return &Resources{nodes: nodes, stages: stages, last: map[string]wire.Resources{}, used: map[key]*usage{}}
+	return &Resources{nodes: nodes, stages: stages, last: map[instance]wire.Resources{}, used: map[inStage]*usage{}}
 }
 
-// Add takes a sample of a node. The usage since its previous sample counts for stage, "" for none.
-func (r *Resources) Add(node, stage string, sample wire.Resources) {
-	last, known := r.last[node]
-	r.last[node] = sample
+// Add takes a sample of a node. The usage since its previous sample counts for stage, "" for none. Several processes of one name are told apart by
+// at, and summed.
+func (r *Resources) Add(node, at, stage string, sample wire.Resources) {
+	of := instance{node, at}
+	last, known := r.last[of]
+	r.last[of] = sample
 	took := sample.At.Sub(last.At.Time)
 	if !known || stage == "" || took <= 0 { // a clock that went back: the differences are right, their time is not known
 		return
 	}
-	k := key{node, stage}
+	k := inStage{of, stage}
 	u := r.used[k]
 	if u == nil {
 		u = &usage{NodeResources: wire.NodeResources{Node: node, Stage: stage}}
@@ -114,16 +125,32 @@ func (r *Resources) Result() []wire.NodeResources {
 	var all []wire.NodeResources
 	for _, node := range r.nodes {
 		for _, stage := range r.stages {
-			u := r.used[key{node, stage}]
-			if u == nil {
-				continue
+			if u := r.together(node, stage); u.DurationMicroseconds > 0 {
+				u.CPUMillicores = u.cpuMicroseconds * 1000 / u.DurationMicroseconds
+				all = append(all, u.NodeResources)
 			}
-			result := u.NodeResources
-			result.CPUMillicores = u.cpuMicroseconds * 1000 / u.DurationMicroseconds
-			all = append(all, result)
 		}
 	}
 	return slices.Clip(all)
+}
+
+// together sums the processes of a name, over the time of the one that was seen longest. Their peaks may not have been at the same time.
+func (r *Resources) together(node, stage string) usage {
+	sum := usage{NodeResources: wire.NodeResources{Node: node, Stage: stage}}
+	for k, u := range r.used {
+		if k.node != node || k.stage != stage {
+			continue
+		}
+		sum.DurationMicroseconds = max(sum.DurationMicroseconds, u.DurationMicroseconds)
+		sum.cpuMicroseconds += u.cpuMicroseconds
+		sum.ResidentPeakBytes += u.ResidentPeakBytes
+		sum.ThreadsPeak += u.ThreadsPeak
+		sum.ReadBytes += u.ReadBytes
+		sum.WrittenBytes += u.WrittenBytes
+		sum.NetworkReceivedBytes += u.NetworkReceivedBytes
+		sum.NetworkSentBytes += u.NetworkSentBytes
+	}
+	return sum
 }
 
 // clockWindow is how many samples of a clock the narrowest is taken of: most answers are delayed somewhere.

@@ -122,11 +122,29 @@ func TestResources(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := NewResources([]string{"a", "b"}, []string{"warmup", "steady"})
 			for _, s := range c.samples {
-				r.Add(s.node, s.stage, s.resources)
+				r.Add(s.node, "", s.stage, s.resources)
 			}
 			if diff := cmp.Diff(c.want, r.Result()); diff != "" {
 				t.Errorf("resources (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestProcessesOfOneNameAreSummed over the time of the one that was seen longest.
+func TestProcessesOfOneNameAreSummed(t *testing.T) {
+	r := NewResources([]string{"app"}, []string{"steady"})
+	sample := func(second, cpu int64) wire.Resources {
+		return wire.Resources{At: metav1.NewMicroTime(after(float64(second))), ServerPID: 1, CPUMicroseconds: cpu * 1_000_000, ResidentBytes: 10, Threads: 2, NetworkSentBytes: 100 * second}
+	}
+	for _, s := range []struct {
+		at          string
+		second, cpu int64
+	}{{"a", 0, 5}, {"b", 0, 9}, {"a", 4, 7}, {"b", 2, 10}} {
+		r.Add("app", s.at, "steady", sample(s.second, s.cpu))
+	}
+	want := []wire.NodeResources{{Node: "app", Stage: "steady", DurationMicroseconds: 4_000_000, CPUMillicores: 750, ResidentPeakBytes: 20, ThreadsPeak: 4, NetworkSentBytes: 600}}
+	if diff := cmp.Diff(want, r.Result()); diff != "" {
+		t.Errorf("resources (-want +got):\n%s", diff)
 	}
 }

@@ -33,7 +33,7 @@ func Write(w io.Writer, r results.Results) error {
 	}
 	for _, t := range d.Tables() {
 		if !t.Detail {
-			table(&b, t)
+			Table(&b, t)
 		}
 	}
 	fmt.Fprintf(&b, "\nTo repeat it:\n\n%[1]syaml\n%[2]s%[1]s\n", fence(repeat), repeat)
@@ -51,7 +51,7 @@ func WriteSuite(w io.Writer, d *suites.Document) error {
 	}
 	for _, t := range suites.Tables(s) {
 		if !t.Detail {
-			table(&b, t)
+			Table(&b, t)
 		}
 	}
 	if len(s.Status.Notes) > 0 {
@@ -80,7 +80,8 @@ func verdictOf(d *figures.Document) string {
 	return string(d.Status.Verdict)
 }
 
-func table(b *strings.Builder, t figures.Table) {
+// Table writes a table below its title.
+func Table(b *strings.Builder, t figures.Table) {
 	fmt.Fprintf(b, "\n## %s\n\n", line(t.Title))
 	cells(b, t.Head...)
 	b.WriteString(strings.Repeat("|---", len(t.Head)) + "|\n")

@@ -2,6 +2,7 @@
 package suites
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -120,7 +121,7 @@ func median(all []v1alpha1.TrialsFigure, name v1alpha1.SuiteMetric, stage, item 
 	in := func(d v1alpha1.Decimal) string { return inUnit(name, d) }
 	text := in(f.Median)
 	if f.Median == "" {
-		text = between(f.MedianAtLeast, f.MedianAtMost, in)
+		text = cmp.Or(between(f.MedianAtLeast, f.MedianAtMost, in), "unknown")
 	}
 	if f.Low == "" && f.High == "" {
 		return fmt.Sprintf("%s (n %d)", text, f.N)

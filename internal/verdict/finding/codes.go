@@ -275,6 +275,7 @@ var (
 	TopologySilent     = Code{Inconclusive, "The topology did not answer: %s."}
 	RecorderFailed     = Code{Inconclusive, "The recorder failed: %s."}
 	RecorderIncomplete = Code{Inconclusive, "The recorder's figures are incomplete: %s."}
+	BusierThanServers  = Code{Note, "%s used %.2f CPU, and all servers together %.2f: a difference between topologies may be hidden."}
 	ClockDiffers       = Code{Note, "The clock of %s may differ from the recorder's by %d ms: comparisons with its times allow for that."}
 	ClockStepped       = Code{Note, "The clock of %s was set by %d ms during the run, or belongs to another machine since: its times are ambiguous."}
 	ResultsNotKept     = Code{Note, "The results could not be kept: %v."}

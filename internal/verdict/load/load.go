@@ -29,7 +29,7 @@ func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
 	return slices.Concat(
 		clientDisagrees(e), instrumentsDiffer(e),
 		dropped(s), someFailed(s), stoodStill(e, s), windowsCut(e, s), answeredLate(e, s), stagesEmpty(e, s), stagesUnnamed(e, s), closedLoopUnsound(e, s),
-		staleReadsUnknown(e, s), recorderRestarted(e), pathRestarted(e),
+		staleReadsUnknown(e, s), recorderRestarted(e), pathRestarted(e), busier(e),
 	)
 }
 

@@ -2,9 +2,11 @@ package load
 
 import (
 	"math"
+	"slices"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 
@@ -34,8 +36,8 @@ func (u *used) figures() *v1alpha1.ResourceFigures {
 	return &u.sum
 }
 
-// resources of a node over all stages that are neither discarded nor at rest.
-func resources(e evidence.Run, node string) *v1alpha1.ResourceFigures {
+// resources of a node or another process over all stages that are neither discarded nor at rest.
+func resources(e evidence.Run, name string) *v1alpha1.ResourceFigures {
 	if e.Recorder == nil || e.Recorder.Incomplete != "" {
 		return nil
 	}
@@ -45,11 +47,45 @@ func resources(e evidence.Run, node string) *v1alpha1.ResourceFigures {
 	}
 	var u used
 	for _, r := range e.Recorder.Resources {
-		if r.Node == node && !left[r.Stage] {
+		if r.Node == name && !left[r.Stage] {
 			u.add(r)
 		}
 	}
 	return u.figures()
+}
+
+// busier names the process that used more of a processor than all servers together, under a closed loop: that asks as fast as it is answered, and
+// then tells of this process rather than of the servers.
+func busier(e evidence.Run) []finding.Finding {
+	if !e.Whole() || !slices.ContainsFunc(e.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return s.ClosedUsers() > 0 && !s.Discard }) {
+		return nil
+	}
+	var servers, most int64
+	busiest := ""
+	for _, name := range sampled(e.Recorder) {
+		f := resources(e, name)
+		switch {
+		case f == nil:
+		case slices.Contains(e.Nodes, name):
+			servers += f.CPUMillicores
+		case f.CPUMillicores > most:
+			busiest, most = name, f.CPUMillicores
+		}
+	}
+	if servers == 0 || most <= servers {
+		return nil
+	}
+	return []finding.Finding{finding.Of(finding.BusierThanServers, busiest, float64(most)/1000, float64(servers)/1000)}
+}
+
+// sampled are the names of what the recorder sampled, each once.
+func sampled(w *wire.RecorderResults) (names []string) {
+	for _, r := range w.Resources {
+		if !slices.Contains(names, r.Node) {
+			names = append(names, r.Node)
+		}
+	}
+	return names
 }
 
 // resourcesIn a stage, of each node and process.

@@ -21,6 +21,15 @@ const (
 // aloneAfter is for how long the other server must be silent before a server is opened that may lack some of its transactions.
 const aloneAfter = 3 * time.Second
 
+// firstAhead is for how long the first node must have been in its place before the second lets itself be written to: a proxy that sends all writes to
+// one node finds the first.
+const firstAhead = 3 * time.Second
+
+// inTurn tells whether the second node may be written to: the first has been in its place for a while, or is gone after both were in theirs.
+func inTurn(firstPlaced time.Time, placed bool, silent time.Duration, now time.Time) bool {
+	return !firstPlaced.IsZero() && now.Sub(firstPlaced) >= firstAhead || placed && silent >= aloneAfter
+}
+
 // sight is what an agent knows at a moment.
 type sight struct {
 	own      *engine.Look // nil while the server does not answer

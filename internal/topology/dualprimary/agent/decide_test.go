@@ -82,3 +82,24 @@ func TestAbsences(t *testing.T) {
 		t.Errorf("a node whose peer is gone has all that there is: %+v", n)
 	}
 }
+
+func TestTheFirstIsWrittenToBeforeTheSecond(t *testing.T) {
+	now := time.Now()
+	for name, c := range map[string]struct {
+		firstPlaced time.Time
+		placed      bool
+		silent      time.Duration
+		want        bool
+	}{
+		"nothing is known of the first":      {time.Time{}, false, 0, false},
+		"the first never came":               {time.Time{}, false, time.Hour, false},
+		"the first has only just come":       {now.Add(-time.Second), true, 0, false},
+		"the first was found":                {now.Add(-firstAhead), true, 0, true},
+		"the first went before it was found": {now.Add(-time.Second), true, aloneAfter, true},
+		"this agent is new, the first gone":  {time.Time{}, true, aloneAfter, true},
+	} {
+		if got := inTurn(c.firstPlaced, c.placed, c.silent, now); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -25,6 +25,7 @@ const (
 
 // settings of a member.
 type settings struct {
+	second   bool
 	semiSync bool
 	source   engine.Source // the other server
 	position func(text string) (engine.Position, error)
@@ -44,14 +45,15 @@ type Member struct {
 	traffic *traffic // nil where it is not counted
 	server  *watch.Watcher[engine.Look]
 
-	mu       sync.Mutex
-	kept     *notes.Kept[note]
-	peer     engine.Position // of the other server's last answer
-	heard    time.Time       // when that came; before the first, when this agent began
-	known    bool            // there was one
-	goal     engine.Position // that the server is compared with, by a look after goalAt
-	goalAt   time.Time       // zero without a goal
-	caughtUp bool
+	mu         sync.Mutex
+	kept       *notes.Kept[note]
+	peer       engine.Position // of the other server's last answer
+	heard      time.Time       // when that came; before the first, when this agent began
+	known      bool            // there was one
+	peerPlaced time.Time       // when this agent first heard that the other node was in its place, zero before
+	goal       engine.Position // that the server is compared with, by a look after goalAt
+	goalAt     time.Time       // zero without a goal
+	caughtUp   bool
 }
 
 // newMember takes up what an earlier agent has left in stateDir.
@@ -90,6 +92,9 @@ func (m *Member) listen(ctx context.Context) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.peer, m.heard, m.known = position, time.Now(), true
+		if state.Pair.Placed && m.peerPlaced.IsZero() {
+			m.peerPlaced = m.heard
+		}
 	})
 }
 

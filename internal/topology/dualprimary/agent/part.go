@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"replab.dev/internal/agent/client"
 	"replab.dev/internal/agent/part"
@@ -44,7 +45,7 @@ func NewPart(n part.Node) (part.Part, error) {
 	other := c.Nodes[1-self]
 	peer := client.Agent{HTTP: httpclient.Client(&http.Transport{}), URL: client.URL(other.Host)}
 	m, err := newMember(settings{
-		semiSync: c.SemiSync, source: engine.Source{Name: other.Name, Host: other.Host, Port: c.Port}, position: paired.Position, ask: peer.State,
+		second: self == 1, semiSync: c.SemiSync, source: engine.Source{Name: other.Name, Host: other.Host, Port: c.Port}, position: paired.Position, ask: peer.State,
 	}, admin, n.Server, n.Config.StateDir)
 	if err != nil {
 		return nil, err
@@ -60,8 +61,16 @@ func (m *Member) Describe(state *wire.NodeState) error {
 	return nil
 }
 
-// Writes implements part.Part: a server that is open is to take writes.
-func (m *Member) Writes() (bool, string) { return true, "" }
+// Writes implements part.Part: a server that is open is to take writes, the first one's before the second's.
+func (m *Member) Writes() (bool, string) {
+	now := time.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.second && !inTurn(m.peerPlaced, m.kept.Note().Was, now.Sub(m.heard), now) {
+		return false, "the first node is to be found before this one"
+	}
+	return true, ""
+}
 
 // Reads implements part.Reader: either server serves them, as far as it has come.
 func (m *Member) Reads() (bool, string) {

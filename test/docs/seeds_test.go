@@ -1,0 +1,108 @@
+package docs_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/markdown"
+	"replab.dev/internal/report/suites"
+	"replab.dev/test/experiment"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/seeds.md anew")
+
+// TestTablesOfTheSeedsAreThoseOfTheirRuns: what docs/seeds.md says of a suite is what `kubectl replab export` wrote of it into docs/seeds, and the
+// suite ran with the spec of today's file.
+func TestTablesOfTheSeedsAreThoseOfTheirRuns(t *testing.T) {
+	page := filepath.Join(experiment.Root(), "docs", "seeds.md")
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := filepath.Glob(filepath.Join(experiment.Root(), "docs", "seeds", "*", "suite.yaml"))
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("%d suites were exported: %v", len(folders), err)
+	}
+	want := string(text)
+	for _, file := range folders {
+		s := exported(t, file)
+		if want, err = between(want, s.Name, tables(s)); err != nil {
+			t.Fatal(err)
+		}
+		today := experiment.LoadSuite(t, "seeds/"+strings.TrimPrefix(s.Name, "seed-"))
+		for _, v := range today.Spec.Variants {
+			if !slices.ContainsFunc(s.Status.Variants, func(of v1alpha1.VariantStatus) bool { return of.Name == v.Name }) {
+				t.Errorf("%s was run without variant %s: run it again", s.Name, v.Name)
+			}
+		}
+	}
+	if want == string(text) {
+		return
+	}
+	if !*update {
+		t.Fatal("docs/seeds.md does not have the tables of docs/seeds: go test ./test/docs -update")
+	}
+	if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func exported(t *testing.T, file string) *v1alpha1.ReplicationSuite {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &v1alpha1.ReplicationSuite{}
+	if err := yaml.Unmarshal(text, s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// tables of a suite that the page has: all but those that list every figure.
+func tables(s *v1alpha1.ReplicationSuite) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s trials, %s:\n", s.Status.Verdict, suites.Counts(s), s.Status.StartTime.Format("2006-01-02"))
+	for _, t := range suites.Tables(s) {
+		if t.Detail || strings.HasPrefix(t.Title, "Medians") {
+			continue
+		}
+		markdown.Table(&b, figures.Table{Title: t.Title, Head: t.Head, Rows: t.Rows, Notes: t.Notes})
+	}
+	return strings.ReplaceAll(b.String(), "\n## ", "\n### ")
+}
+
+// between puts a text between the two comments of the page that name it.
+func between(page, name, text string) (string, error) {
+	first, last := fmt.Sprintf("<!-- measured: %s -->\n", name), fmt.Sprintf("\n<!-- end of %s -->", name)
+	before, rest, found := strings.Cut(page, first)
+	_, after, ended := strings.Cut(rest, last)
+	if !found || !ended {
+		return "", fmt.Errorf("docs/seeds.md has no comments %q and %q", first, last)
+	}
+	return before + first + "\n" + text + last + after, nil
+}
+
+func TestBetween(t *testing.T) {
+	const page = "a\n<!-- measured: x -->\nold\n<!-- end of x -->\nb\n"
+	got, err := between(page, "x", "new\n")
+	if want := "a\n<!-- measured: x -->\n\nnew\n\n<!-- end of x -->\nb\n"; err != nil || got != want {
+		t.Errorf("%q, %v", got, err)
+	}
+	if again, _ := between(got, "x", "new\n"); again != got {
+		t.Errorf("a second time: %q", again)
+	}
+	if _, err := between(page, "y", ""); err == nil {
+		t.Error("nothing is said where the page has no place for it")
+	}
+}
