@@ -167,6 +167,12 @@ type ReplicationStatus struct {
 	// lower bound where no replica was watched for a part of the writes.
 	// +optional
 	Lag *LagStatus `json:"lag,omitempty"`
+	// lagSizes are the same writes by the size of their rows, where probes.lag.sweepPayloadBytes has several.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	LagSizes []LagSizeStatus `json:"lagSizes,omitempty"`
 	// degradedCommits at least were committed after the semi-synchronous timeout, or while the primary waited for no standby, as
 	// asynchronous replication does: degraded. With topology.type Patroni they are transactions that wrote, those that were rolled back included.
 	// A primary that died may have had more since its counters were last read, shortly before: the notes say so.
@@ -258,6 +264,45 @@ type LagStatus struct {
 	// oldestUnseenMicroseconds is the age of the oldest unseen write that is not lost, when the probe ended.
 	// +optional
 	OldestUnseenMicroseconds *int64 `json:"oldestUnseenMicroseconds,omitempty"`
+}
+
+// LagSizeStatus is the replication of rows of one size, over all nodes while they were replicas, by the recorder's clock. Percentiles are by nearest
+// rank, and those of the times until a row was seen are absent where a node has not shown one.
+type LagSizeStatus struct {
+	// name is the size in bytes.
+	Name string `json:"name"`
+	// samples measured: rows of this size that a node showed.
+	Samples int64 `json:"samples"`
+	// censored samples: the first look already saw the row.
+	Censored int64 `json:"censored"`
+	// unseen writes: the node had not shown them when the probe ended.
+	Unseen int64 `json:"unseen"`
+	// insertP50Microseconds from the statement to its acknowledgement, the median.
+	// +optional
+	InsertP50Microseconds *int64 `json:"insertP50Microseconds,omitempty"`
+	// insertP99Microseconds is its 99th percentile.
+	// +optional
+	InsertP99Microseconds *int64 `json:"insertP99Microseconds,omitempty"`
+	// retrievalP50Microseconds from the begin of the last look that did not find the row to the end of the one that found it, the median: the
+	// resolution of a sample.
+	// +optional
+	RetrievalP50Microseconds *int64 `json:"retrievalP50Microseconds,omitempty"`
+	// retrievalP99Microseconds is its 99th percentile.
+	// +optional
+	RetrievalP99Microseconds *int64 `json:"retrievalP99Microseconds,omitempty"`
+	// totalP50Microseconds from the statement to the end of the look that found the row, the median.
+	// +optional
+	TotalP50Microseconds *int64 `json:"totalP50Microseconds,omitempty"`
+	// totalP99Microseconds is its 99th percentile.
+	// +optional
+	TotalP99Microseconds *int64 `json:"totalP99Microseconds,omitempty"`
+	// bareP50Microseconds is the median of the total without insert and retrieval: the row was not there before, but may have come later, by
+	// the retrieval at most. Negative: it may have been there before its writer knew.
+	// +optional
+	BareP50Microseconds *int64 `json:"bareP50Microseconds,omitempty"`
+	// bareP99Microseconds is its 99th percentile.
+	// +optional
+	BareP99Microseconds *int64 `json:"bareP99Microseconds,omitempty"`
 }
 
 // BoundStatus is what is known of a figure that is not exact, or absent. Without atLeast and atMost nothing is known of it.

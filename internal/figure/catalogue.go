@@ -109,6 +109,12 @@ func lag(p string) Entry {
 	}
 }
 
+const noSizes = "the lag probe wrote rows of one size"
+
+func lagSize(field, title string) Entry {
+	return Entry{Name: "lagSize" + strings.ToUpper(field[:1]) + field[1:] + "Microseconds", Path: "replication.lagSizes[]." + field + "Microseconds", Title: title, Better: Lower, Absent: noSizes}
+}
+
 func only(is bool, text string) string {
 	if is {
 		return text
@@ -122,6 +128,11 @@ var ofReplication = []Entry{
 	{Name: "lagUnseen", Path: "replication.lag.unseen", Title: "replication lag never seen", Better: Lower},
 	lag("p50"), lag("p99"), lag("max"),
 	{Name: "lagResolutionP50Microseconds", Path: "replication.lag.resolutionP50Microseconds", Title: "replication lag known to within (p50)", Better: Lower},
+	{Name: "lagSizeSamples", Path: "replication.lagSizes[].samples", Title: "samples", Absent: noSizes},
+	{Name: "lagSizeCensored", Path: "replication.lagSizes[].censored", Title: "seen at the first look", Absent: noSizes},
+	{Name: "lagSizeUnseen", Path: "replication.lagSizes[].unseen", Title: "never seen", Better: Lower, Absent: noSizes},
+	lagSize("insertP50", "insert p50"), lagSize("insertP99", "insert p99"), lagSize("retrievalP50", "retrieval p50"), lagSize("retrievalP99", "retrieval p99"),
+	lagSize("totalP50", "total p50"), lagSize("totalP99", "total p99"), lagSize("bareP50", "bare time p50"), lagSize("bareP99", "bare time p99"),
 	{
 		Name: "degradedCommits", Path: "replication.degradedCommits", Title: "degraded commits", Better: Lower, Goal: true, Compared: true, Rate: true, Main: true,
 		Absent: "in this topology no commit waits for another node",

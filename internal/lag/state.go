@@ -46,6 +46,8 @@ type sizeState struct {
 	bytes   int64
 	insert  distribution
 	figures figures
+	total   distribution // from the begin of the insert to the end of the look that saw the row
+	bare    distribution // the same without the insert and the resolution
 	// unwatched writes are those that no node was to show, and latest is the longest time until one did all the same.
 	unwatched int64
 	latest    *int64
@@ -76,6 +78,8 @@ func (b *state) record(n *nodeState, s sample) {
 		n.figures.record(s)
 		b.all.record(s)
 		size.figures.record(s)
+		size.total.record(s.total.Microseconds())
+		size.bare.record((s.lag - s.resolution).Microseconds())
 	}
 	if !s.away {
 		n.guesses[s.size].Learn(s.lag - s.resolution)
@@ -258,13 +262,19 @@ func (b *state) sizeResults(now time.Duration) []wire.SizeLag {
 	var out []wire.SizeLag
 	for i := range b.sizes {
 		s := &b.sizes[i]
-		insert := s.insert.percentile(50)
-		if insert == nil { // no write of this size was acknowledged: it has no row
+		if s.insert.count() == 0 { // no write of this size was acknowledged: it has no row
 			continue
 		}
-		out = append(out, wire.SizeLag{
-			PayloadBytes: s.bytes, InsertP50Microseconds: *insert, LagDistribution: s.figures.result(b.allUnseen(i, now), b.allUnwatched(i)),
-		})
+		one := wire.SizeLag{
+			PayloadBytes: s.bytes, InsertP50Microseconds: *s.insert.percentile(50), InsertP99Microseconds: *s.insert.percentile(99),
+			LagDistribution:           s.figures.result(b.allUnseen(i, now), b.allUnwatched(i)),
+			ResolutionP99Microseconds: s.figures.resolution.percentile(99),
+		}
+		if one.Unseen == 0 {
+			one.TotalP50Microseconds, one.TotalP99Microseconds = s.total.percentile(50), s.total.percentile(99)
+			one.BareP50Microseconds, one.BareP99Microseconds = s.bare.percentile(50), s.bare.percentile(99)
+		}
+		out = append(out, one)
 	}
 	return out
 }

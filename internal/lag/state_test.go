@@ -178,6 +178,13 @@ func TestSizesHaveTheirOwnFigures(t *testing.T) {
 	if small.PayloadBytes != 100 || small.InsertP50Microseconds != 2000 || small.Samples != 2 || *small.P50Microseconds != 1000 || small.Unseen != 0 {
 		t.Errorf("small: %+v", small)
 	}
+	if small.InsertP99Microseconds != 2000 || *small.TotalP50Microseconds != 3000 || *small.TotalP99Microseconds != 3000 ||
+		!near(*small.ResolutionP99Microseconds, 3000) || *small.BareP50Microseconds != -2000 || *small.BareP99Microseconds != -2000 {
+		t.Errorf("small: total %d, resolution %d, bare %d", *small.TotalP50Microseconds, *small.ResolutionP99Microseconds, *small.BareP50Microseconds)
+	}
+	if large.TotalP50Microseconds != nil || large.BareP99Microseconds != nil {
+		t.Errorf("large: total %v, bare %v, though a node has not shown one", large.TotalP50Microseconds, large.BareP99Microseconds)
+	}
 	if large.PayloadBytes != 2000 || large.InsertP50Microseconds != 5000 || large.Samples != 1 || !near(*large.P50Microseconds, 4000) ||
 		large.Unseen != 1 || *large.OldestUnseenMicroseconds != 100000 || *large.MaxMicroseconds != 100000 {
 		t.Errorf("large: %+v", large)

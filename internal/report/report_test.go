@@ -16,7 +16,7 @@ import (
 )
 
 // items are the names of the items that the lists of the status have here, by the lists' fields.
-var items = map[string]string{"resources": "a-db-0", "faults": "crash", "nodes": "db-0", "stages": "open", "roundTrips": "0", "traffic": "db-0 to db-1"}
+var items = map[string]string{"resources": "a-db-0", "faults": "crash", "nodes": "db-0", "stages": "open", "roundTrips": "0", "traffic": "db-0 to db-1", "lagSizes": "1000"}
 
 // TestEveryFigureOfTheCatalogueIsInEveryReport: a new one is an entry and a field of the status, and no table names it.
 func TestEveryFigureOfTheCatalogueIsInEveryReport(t *testing.T) {

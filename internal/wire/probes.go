@@ -63,7 +63,15 @@ type NodeLag struct {
 type SizeLag struct {
 	PayloadBytes          int64 `json:"payloadBytes"`
 	InsertP50Microseconds int64 `json:"insertP50Microseconds"`
+	InsertP99Microseconds int64 `json:"insertP99Microseconds"`
 	LagDistribution
+	ResolutionP99Microseconds *int64 `json:"resolutionP99Microseconds,omitempty"`
+	// Total is from the begin of the insert to the end of the look that saw the row, Bare the same without the insert and the sample's resolution.
+	// Both are absent where a node has not shown a write of this size.
+	TotalP50Microseconds *int64 `json:"totalP50Microseconds,omitempty"`
+	TotalP99Microseconds *int64 `json:"totalP99Microseconds,omitempty"`
+	BareP50Microseconds  *int64 `json:"bareP50Microseconds,omitempty"`
+	BareP99Microseconds  *int64 `json:"bareP99Microseconds,omitempty"`
 }
 
 // AvailabilityResult is what the availability probe saw: which node acknowledged writes from when to when.

@@ -51,6 +51,7 @@ var places = []place{
 	{"load.latency.", "Latency", "Load"},
 	{"load.", "Load", "Load"},
 	{"replication.lag.", "Replication lag", "Replication"},
+	{"replication.lagSizes[].", "Replication by the size of rows", "Replication"},
 	{"replication.traffic[].", "Bytes of replication", "Replication"},
 	{"replication.group.", "Group", "Replication"},
 	{"replication.", "Degraded", "Replication"},

@@ -15,7 +15,7 @@ import (
 // Tables of the run, in the order in which people read them. Those without rows are left out.
 func (d *Document) Tables() []Table {
 	all := append([]Table{d.goals()}, d.ofRun()...)
-	all = append(all, d.stages(), d.operations(), d.nodeLags(), d.traffic(), d.faults(), d.gaps(), d.nodes(), d.resources(), d.roundTrips(), d.ofBound())
+	all = append(all, d.stages(), d.operations(), d.nodeLags(), d.lagSizes(), d.traffic(), d.faults(), d.gaps(), d.nodes(), d.resources(), d.roundTrips(), d.ofBound())
 	return slices.DeleteFunc(all, func(t Table) bool { return len(t.Rows) == 0 })
 }
 
@@ -190,6 +190,16 @@ func (d *Document) traffic() Table {
 		}
 	}
 	return d.tableOf("replication.traffic[].", []string{"direction"}, rows)
+}
+
+func (d *Document) lagSizes() Table {
+	var rows []row
+	if r := d.Status.Replication; r != nil {
+		for _, s := range r.LagSizes {
+			rows = append(rows, row{"status.replication.lagSizes[" + s.Name + "]", []string{s.Name}})
+		}
+	}
+	return d.tableOf("replication.lagSizes[].", []string{"bytes"}, rows)
 }
 
 // bases say whose the latency without distance is.

@@ -2,6 +2,7 @@
 package lag
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,8 +24,22 @@ func Fill(e evidence.Run, s *evidence.Status) {
 	if l := figures(e.Recorder.Lag.LagDistribution); l != nil {
 		evidence.Replication(s).Lag = l
 	}
+	for _, size := range e.Recorder.Lag.Sizes {
+		r := evidence.Replication(s)
+		r.LagSizes = append(r.LagSizes, ofSize(size))
+	}
 	for i := range s.Nodes {
 		s.Nodes[i].Lag = ofNode(e.Recorder.Lag, s.Nodes[i].Name)
+	}
+}
+
+func ofSize(l wire.SizeLag) v1alpha1.LagSizeStatus {
+	return v1alpha1.LagSizeStatus{
+		Name: strconv.FormatInt(l.PayloadBytes, 10), Samples: l.Samples, Censored: l.Censored, Unseen: l.Unseen,
+		InsertP50Microseconds: &l.InsertP50Microseconds, InsertP99Microseconds: &l.InsertP99Microseconds,
+		RetrievalP50Microseconds: l.ResolutionP50Microseconds, RetrievalP99Microseconds: l.ResolutionP99Microseconds,
+		TotalP50Microseconds: l.TotalP50Microseconds, TotalP99Microseconds: l.TotalP99Microseconds,
+		BareP50Microseconds: l.BareP50Microseconds, BareP99Microseconds: l.BareP99Microseconds,
 	}
 }
 
