@@ -54,8 +54,17 @@ type StageFigures struct {
 type LatencyStatus struct {
 	// meanMicroseconds is the mean of the requests that succeeded.
 	MeanMicroseconds int64 `json:"meanMicroseconds"`
+	// standardDeviationMicroseconds of the requests that succeeded, to 3 digits. Absent in documents of older versions, as the next two.
+	// +optional
+	StandardDeviationMicroseconds *int64 `json:"standardDeviationMicroseconds,omitempty"`
 	// p50Microseconds is the median.
 	P50Microseconds int64 `json:"p50Microseconds"`
+	// p75Microseconds is the 75th percentile.
+	// +optional
+	P75Microseconds *int64 `json:"p75Microseconds,omitempty"`
+	// p90Microseconds is the 90th percentile.
+	// +optional
+	P90Microseconds *int64 `json:"p90Microseconds,omitempty"`
 	// p95Microseconds is the 95th percentile.
 	P95Microseconds int64 `json:"p95Microseconds"`
 	// p99Microseconds is the 99th percentile.
@@ -65,12 +74,14 @@ type LatencyStatus struct {
 }
 
 // Percentile names a figure of a distribution by its field.
-// +kubebuilder:validation:Enum=p50Microseconds;p95Microseconds;p99Microseconds;maxMicroseconds
+// +kubebuilder:validation:Enum=p50Microseconds;p75Microseconds;p90Microseconds;p95Microseconds;p99Microseconds;maxMicroseconds
 type Percentile string
 
 // Percentiles.
 const (
 	P50 Percentile = "p50Microseconds"
+	P75 Percentile = "p75Microseconds"
+	P90 Percentile = "p90Microseconds"
 	P95 Percentile = "p95Microseconds"
 	P99 Percentile = "p99Microseconds"
 	Max Percentile = "maxMicroseconds"

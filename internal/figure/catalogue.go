@@ -76,7 +76,8 @@ var ofLoad = []Entry{
 		Compared: true, ThroughApp: true, Column: "REQUESTS/S", Tile: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests_per_second", Help: "Successful requests per second, over the stages that count.", Divisor: 1000},
 	},
 	{Name: "meanMicroseconds", Path: "load.latency.meanMicroseconds", Title: "latency mean (successes)", Better: Lower, InStages: true},
-	latency("p50"), latency("p95"), latency("p99"), latency("max"),
+	{Name: "standardDeviationMicroseconds", Path: "load.latency.standardDeviationMicroseconds", Title: "standard deviation (successes)", Better: Lower, InStages: true, Absent: "no request succeeded"},
+	latency("p50"), between("p75"), between("p90"), latency("p95"), latency("p99"), latency("max"),
 	{Name: "requests", Path: "load.requests", Title: "requests", InStages: true, Compared: true, Rate: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests", Help: "Requests of all stages that count."}},
 	{
 		Name: "failedRequests", Path: "load.failures", Title: "failed requests", Better: Lower, Goal: true, PartOf: "load.requests", InStages: true,
@@ -99,6 +100,11 @@ func latency(p string) Entry {
 		ThroughApp: true, Tile: p == "p99", Column: only(p == "p99", "P99"), Main: true, Absent: "no request succeeded",
 		Gauge: Gauge{Name: "replab_experiment_load_latency_seconds", Help: "Latency of all requests: p50, p95, p99 and max. A failed request is slower than every one that succeeded.", Divisor: microseconds, Label: "percentile", Of: p},
 	}
+}
+
+// between are percentiles that some documents print, and that say little beside the others.
+func between(p string) Entry {
+	return Entry{Name: p + "Microseconds", Path: "load.latency." + p + "Microseconds", Title: "latency " + p, Better: Lower, InStages: true, ThroughApp: true, Absent: "no request succeeded"}
 }
 
 func lag(p string) Entry {

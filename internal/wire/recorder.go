@@ -186,10 +186,15 @@ type OperationResult struct {
 // In a FailedLatency they are of the failed requests, and of the time until each failed.
 type Latency struct {
 	MeanMicroseconds int64 `json:"meanMicroseconds"` // of those that succeeded alone
-	P50Microseconds  int64 `json:"p50Microseconds"`
-	P95Microseconds  int64 `json:"p95Microseconds"`
-	P99Microseconds  int64 `json:"p99Microseconds"`
-	MaxMicroseconds  int64 `json:"maxMicroseconds"`
+	// StandardDeviationMicroseconds likewise, by the histogram.
+	StandardDeviationMicroseconds int64 `json:"standardDeviationMicroseconds,omitempty"`
+
+	P50Microseconds int64 `json:"p50Microseconds"`
+	P75Microseconds int64 `json:"p75Microseconds,omitempty"` // 0 in documents of older versions
+	P90Microseconds int64 `json:"p90Microseconds,omitempty"` // likewise
+	P95Microseconds int64 `json:"p95Microseconds"`
+	P99Microseconds int64 `json:"p99Microseconds"`
+	MaxMicroseconds int64 `json:"maxMicroseconds"`
 	// LowerBounds are those whose rank falls among the failed requests, so that they are the slowest success and the true one is
 	// more, and those that leave out less than the part of the time in which the recorder did not run.
 	LowerBounds []v1alpha1.Percentile `json:"lowerBounds,omitempty"`

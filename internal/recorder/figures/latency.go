@@ -61,7 +61,7 @@ func (l *latencies) result(u unseen) *wire.Latency {
 		return nil
 	}
 	count := l.histogram.TotalCount()
-	r := &wire.Latency{MeanMicroseconds: (l.sum + count/2) / count}
+	r := &wire.Latency{MeanMicroseconds: (l.sum + count/2) / count, StandardDeviationMicroseconds: int64(math.Round(l.histogram.StdDev()))}
 	for _, p := range percentiles {
 		rank := percentile.Rank(p.percent, count+u.slower)
 		if rank > count || percentile.LeavesOutLess(p.percent, u.paused, u.all) {
@@ -79,6 +79,8 @@ var percentiles = []struct {
 	of      func(*wire.Latency) *int64
 }{
 	{v1alpha1.P50, 50, func(l *wire.Latency) *int64 { return &l.P50Microseconds }},
+	{v1alpha1.P75, 75, func(l *wire.Latency) *int64 { return &l.P75Microseconds }},
+	{v1alpha1.P90, 90, func(l *wire.Latency) *int64 { return &l.P90Microseconds }},
 	{v1alpha1.P95, 95, func(l *wire.Latency) *int64 { return &l.P95Microseconds }},
 	{v1alpha1.P99, 99, func(l *wire.Latency) *int64 { return &l.P99Microseconds }},
 	{v1alpha1.Max, 100, func(l *wire.Latency) *int64 { return &l.MaxMicroseconds }},

@@ -119,7 +119,7 @@ func TestAPauseWeighsByTheRequestsOfItsStage(t *testing.T) {
 	load(r, clock, "steady", 5*s, 100*ms, 2*ms, 200)
 	load(r, clock, "open", 25*s, ms, 2*ms, 1000)
 	total := r.Total()
-	want := []v1alpha1.Percentile{v1alpha1.P95, v1alpha1.P99, v1alpha1.Max}
+	want := []v1alpha1.Percentile{v1alpha1.P90, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max}
 	if diff := cmp.Diff(want, total.Latency.LowerBounds); diff != "" || total.PausedMicroseconds != 190_000 || total.PausedRequests != 190*1000/1000 {
 		t.Errorf("paused for %d µs, about %d requests; total (-want +got):\n%s", total.PausedMicroseconds, total.PausedRequests, diff)
 	}

@@ -48,10 +48,10 @@ func TestPercentilesAreOfAllRequests(t *testing.T) {
 			[]many{{97, 5 * ms, true}, {1, 7 * ms, true}, {2, ms, false}}, 5 * ms, 5 * ms, 7 * ms, lower(v1alpha1.P99, v1alpha1.Max),
 		},
 		"half of them failed": {
-			[]many{{49, 5 * ms, true}, {1, 7 * ms, true}, {50, ms, false}}, 7 * ms, 7 * ms, 7 * ms, lower(v1alpha1.P95, v1alpha1.P99, v1alpha1.Max),
+			[]many{{49, 5 * ms, true}, {1, 7 * ms, true}, {50, ms, false}}, 7 * ms, 7 * ms, 7 * ms, lower(v1alpha1.P75, v1alpha1.P90, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max),
 		},
 		"more than half failed": {
-			[]many{{49, 5 * ms, true}, {51, ms, false}}, 5 * ms, 5 * ms, 5 * ms, lower(v1alpha1.P50, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max),
+			[]many{{49, 5 * ms, true}, {51, ms, false}}, 5 * ms, 5 * ms, 5 * ms, lower(v1alpha1.P50, v1alpha1.P75, v1alpha1.P90, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,17 +67,39 @@ func TestPercentilesAreOfAllRequests(t *testing.T) {
 				at += m.took
 			}
 			want := &wire.Latency{
-				P50Microseconds: c.p50.Microseconds(), P95Microseconds: c.p95.Microseconds(), P99Microseconds: c.p99.Microseconds(),
+				P50Microseconds: c.p50.Microseconds(), P75Microseconds: c.p50.Microseconds(), P90Microseconds: c.p50.Microseconds(), P95Microseconds: c.p95.Microseconds(), P99Microseconds: c.p99.Microseconds(),
 				MaxMicroseconds: slowest.Microseconds(), LowerBounds: c.lower,
 			}
 			total, stage := r.Total(), r.Stages()[1]
 			for where, got := range map[string]*wire.Latency{"total": total.Latency, "stage": stage.Latency, "operation": stage.Operations[0].Latency} {
-				want.MeanMicroseconds = got.MeanMicroseconds
+				want.MeanMicroseconds, want.StandardDeviationMicroseconds = got.MeanMicroseconds, got.StandardDeviationMicroseconds
 				if diff := cmp.Diff(want, got, withinDigits); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", where, diff)
 				}
 			}
 		})
+	}
+}
+
+func TestPercentilesBetweenAndTheStandardDeviation(t *testing.T) {
+	r, clock := newRecorder()
+	for i := range 100 {
+		took := 2 * time.Millisecond
+		switch {
+		case i >= 85:
+			took = 12 * time.Millisecond
+		case i >= 70:
+			took = 7 * time.Millisecond
+		}
+		request(r, clock, "steady", Profile, 0, took, true)
+	}
+	// The mean is 4.25 ms: 70 are 2.25 below, 15 are 2.75 and 15 are 7.75 above.
+	want := &wire.Latency{
+		MeanMicroseconds: 4250, StandardDeviationMicroseconds: 3699, P50Microseconds: 2000, P75Microseconds: 7000, P90Microseconds: 12_000,
+		P95Microseconds: 12_000, P99Microseconds: 12_000, MaxMicroseconds: 12_000,
+	}
+	if diff := cmp.Diff(want, r.Total().Latency, withinDigits); diff != "" {
+		t.Errorf("latency (-want +got):\n%s", diff)
 	}
 }
 

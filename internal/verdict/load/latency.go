@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -19,17 +20,21 @@ func latencyStatus(l *wire.Latency) *v1alpha1.LatencyStatus {
 	if l == nil {
 		return nil
 	}
-	return &v1alpha1.LatencyStatus{
+	s := &v1alpha1.LatencyStatus{
 		MeanMicroseconds: l.MeanMicroseconds, P50Microseconds: l.P50Microseconds, P95Microseconds: l.P95Microseconds,
 		P99Microseconds: l.P99Microseconds, MaxMicroseconds: l.MaxMicroseconds,
 	}
+	if l.P75Microseconds > 0 { // a recorder of this version: no latency is below 1 µs
+		s.StandardDeviationMicroseconds, s.P75Microseconds, s.P90Microseconds = &l.StandardDeviationMicroseconds, &l.P75Microseconds, &l.P90Microseconds
+	}
+	return s
 }
 
 // ranked are the percentiles of the latency, from the shortest.
 var ranked = []struct {
 	name    v1alpha1.Percentile
 	percent int64
-}{{v1alpha1.P50, 50}, {v1alpha1.P95, 95}, {v1alpha1.P99, 99}, {v1alpha1.Max, 100}}
+}{{v1alpha1.P50, 50}, {v1alpha1.P75, 75}, {v1alpha1.P90, 90}, {v1alpha1.P95, 95}, {v1alpha1.P99, 99}, {v1alpha1.Max, 100}}
 
 // lower tells whether the true percentile may be longer than any that is known: by the recorder's marks, and where its rank falls among requests
 // that were not sent, which are slower than all. Any such request makes the p99 a lower bound.
@@ -45,8 +50,8 @@ func lower(l *wire.Latency, f v1alpha1.StageFigures, p v1alpha1.Percentile, perc
 func mostWithUnsent(f v1alpha1.StageFigures, percent int64) int64 {
 	rank := percentile.Rank(percent, f.Requests+*f.DroppedIterations)
 	for _, p := range ranked {
-		if percentile.Rank(p.percent, f.Requests) >= rank {
-			return *figure.At(f.Latency, string(p.name))
+		if value := figure.At(f.Latency, string(p.name)); value != nil && percentile.Rank(p.percent, f.Requests) >= rank {
+			return *value
 		}
 	}
 	return f.Latency.MaxMicroseconds
@@ -153,8 +158,15 @@ func boundLatency(b *figure.Bounds, prefix string, l *wire.Latency, f v1alpha1.S
 	case f.Failures > 0 || lower(l, f, v1alpha1.Max, 100): // it leaves out nothing either
 		b.AtLeast(prefix+mean, f.Latency.MeanMicroseconds, whyLower(100, f).String())
 	}
+	if f.Latency.StandardDeviationMicroseconds != nil && (contradicted != "" || lower(l, f, v1alpha1.Max, 100)) {
+		b.Unknown(prefix+"standardDeviationMicroseconds", cmp.Or(contradicted, whyLower(100, f).String()))
+	}
 	for _, p := range ranked {
-		path, value := prefix+string(p.name), *figure.At(f.Latency, string(p.name))
+		known := figure.At(f.Latency, string(p.name))
+		if known == nil {
+			continue
+		}
+		path, value := prefix+string(p.name), *known
 		switch {
 		case contradicted != "":
 			b.Unknown(path, contradicted)
