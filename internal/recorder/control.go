@@ -1,8 +1,6 @@
 package recorder
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"io"
@@ -10,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"strconv"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -40,26 +37,15 @@ func (w *recorder) handleState(rw http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(rw).Encode(state) // a client that is gone needs no answer
 }
 
-// handleFinish answers the results as JSON. The end comes even if the client does not wait for it.
+// handleFinish answers once the results are published: they may be larger than an answer that anybody reads. The end comes even if the client does
+// not wait for it.
 func (w *recorder) handleFinish(rw http.ResponseWriter, r *http.Request) {
-	packed, err := w.finish(context.WithoutCancel(r.Context()))
-	if err != nil {
+	if err := w.finish(context.WithoutCancel(r.Context())); err != nil {
 		slog.Error("finish", "error", err)
 		refuse(rw, http.StatusServiceUnavailable, err.Error())
 		return
 	}
-	rw.Header().Set("Content-Type", "application/json")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		rw.Header().Set("Content-Encoding", "gzip")
-		_, _ = rw.Write(packed) // a client that is gone asks again
-		return
-	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		refuse(rw, http.StatusInternalServerError, err.Error())
-		return
-	}
-	_, _ = io.Copy(rw, z) // a client that is gone asks again
+	rw.WriteHeader(http.StatusNoContent)
 }
 
 // handleLedger streams the ledger once it is complete.

@@ -25,20 +25,20 @@ import (
 const publishTimeout = time.Minute
 
 // finish ends the measurement, and publishes and returns the packed results. After an error it is to be called again.
-func (w *recorder) finish(ctx context.Context) ([]byte, error) {
+func (w *recorder) finish(ctx context.Context) error {
 	w.finishing.Lock()
 	defer w.finishing.Unlock()
 	if w.results.Load() == nil {
 		if err := w.conclude(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
 	if err := w.publisher.publish(ctx); err != nil {
-		return nil, fmt.Errorf("the results are kept and not published yet: %w", err)
+		return fmt.Errorf("the results are kept and not published yet: %w", err)
 	}
-	return *w.results.Load(), nil
+	return nil
 }
 
 // conclude ends everything in its order, and makes the results durable beside the ledger.
