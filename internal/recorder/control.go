@@ -1,6 +1,8 @@
 package recorder
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"io"
@@ -8,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -37,15 +40,26 @@ func (w *recorder) handleState(rw http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(rw).Encode(state) // a client that is gone needs no answer
 }
 
-// handleFinish answers once the results are published: they may be larger than an answer that anybody reads. The end comes even if the client does
-// not wait for it.
+// handleFinish answers the results as JSON. The end comes even if the client does not wait for it.
 func (w *recorder) handleFinish(rw http.ResponseWriter, r *http.Request) {
-	if err := w.finish(context.WithoutCancel(r.Context())); err != nil {
+	packed, err := w.finish(context.WithoutCancel(r.Context()))
+	if err != nil {
 		slog.Error("finish", "error", err)
 		refuse(rw, http.StatusServiceUnavailable, err.Error())
 		return
 	}
-	rw.WriteHeader(http.StatusNoContent)
+	rw.Header().Set("Content-Type", "application/json")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		rw.Header().Set("Content-Encoding", "gzip")
+		_, _ = rw.Write(packed) // a client that is gone asks again
+		return
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		refuse(rw, http.StatusInternalServerError, err.Error())
+		return
+	}
+	_, _ = io.Copy(rw, z) // a client that is gone asks again
 }
 
 // handleLedger streams the ledger once it is complete.

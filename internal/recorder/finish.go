@@ -25,20 +25,20 @@ import (
 const publishTimeout = time.Minute
 
 // finish ends the measurement, and publishes and returns the packed results. After an error it is to be called again.
-func (w *recorder) finish(ctx context.Context) error {
+func (w *recorder) finish(ctx context.Context) ([]byte, error) {
 	w.finishing.Lock()
 	defer w.finishing.Unlock()
 	if w.results.Load() == nil {
 		if err := w.conclude(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
 	if err := w.publisher.publish(ctx); err != nil {
-		return fmt.Errorf("the results are kept and not published yet: %w", err)
+		return nil, fmt.Errorf("the results are kept and not published yet: %w", err)
 	}
-	return nil
+	return *w.results.Load(), nil
 }
 
 // conclude ends everything in its order, and makes the results durable beside the ledger.
