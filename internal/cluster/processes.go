@@ -130,7 +130,10 @@ func (p *Processes) Recorder(ctx context.Context, url string) (wire.RecorderStat
 
 // FinishRecorder has the recorder end its measurement.
 func (p *Processes) FinishRecorder(ctx context.Context, token, url string) error {
-	_, err := p.do(ctx, finishTimeout, token, topology.Request{Method: http.MethodPost, URL: url + wire.RecorderPathFinish})
+	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
+	defer cancel()
+	request := httpclient.Request{Method: http.MethodPost, URL: url + wire.RecorderPathFinish, Token: token, Minimal: true} // results may be too large to answer
+	_, err := httpclient.Do(ctx, p.client, request)
 	return err
 }
 

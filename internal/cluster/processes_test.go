@@ -19,7 +19,7 @@ import (
 )
 
 // asked is a request as a process gets it.
-type asked struct{ Method, URL, Authorization, Body string }
+type asked struct{ Method, URL, Authorization, Body, Prefer string }
 
 // processes reaches one server, whatever address is asked for; the server notes what it is asked.
 func processes(t *testing.T, status int, answer string) (*Processes, *[]asked) {
@@ -30,7 +30,7 @@ func processes(t *testing.T, status int, answer string) (*Processes, *[]asked) {
 		if err != nil {
 			t.Error(err)
 		}
-		got = append(got, asked{r.Method, "http://" + r.Host + r.URL.Path, r.Header.Get("Authorization"), string(body)})
+		got = append(got, asked{r.Method, "http://" + r.Host + r.URL.Path, r.Header.Get("Authorization"), string(body), r.Header.Get("Prefer")})
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, answer)
 	}))
@@ -53,12 +53,12 @@ func TestWhatProcessesAreAsked(t *testing.T) {
 		"a fault": {
 			func(ctx context.Context, p *Processes) error { _, err := p.Fault(ctx, "token", pod, fault); return err },
 			`{}`,
-			asked{"PUT", "http://10.0.0.7:8300/faults/kill", "Bearer token", `{"name":"kill","podUID":"uid","action":"Kill","holdMilliseconds":0}`},
+			asked{"PUT", "http://10.0.0.7:8300/faults/kill", "Bearer token", `{"name":"kill","podUID":"uid","action":"Kill","holdMilliseconds":0}`, ""},
 		},
 		"how a fault stands": {
 			func(ctx context.Context, p *Processes) error { _, err := p.FaultState(ctx, pod, "kill"); return err },
 			`{}`,
-			asked{"GET", "http://10.0.0.7:8300/faults/kill", "", ""},
+			asked{"GET", "http://10.0.0.7:8300/faults/kill", "", "", ""},
 		},
 		"the end of a hold": {
 			func(ctx context.Context, p *Processes) error {
@@ -66,27 +66,27 @@ func TestWhatProcessesAreAsked(t *testing.T) {
 				return err
 			},
 			`{}`,
-			asked{"DELETE", "http://10.0.0.7:8300/faults/kill", "Bearer token", ""},
+			asked{"DELETE", "http://10.0.0.7:8300/faults/kill", "Bearer token", "", ""},
 		},
 		"k6 how it stands": {
 			func(ctx context.Context, p *Processes) error { _, err := p.K6State(ctx, pod); return err },
 			`{"data":{"attributes":{"status":4,"paused":true}}}`,
-			asked{"GET", "http://10.0.0.7:6565/v1/status", "", ""},
+			asked{"GET", "http://10.0.0.7:6565/v1/status", "", "", ""},
 		},
 		"k6 to begin": {
 			func(ctx context.Context, p *Processes) error { return p.ResumeK6(ctx, pod) },
 			"",
-			asked{"PATCH", "http://10.0.0.7:6565/v1/status", "", string(k6.Resume())},
+			asked{"PATCH", "http://10.0.0.7:6565/v1/status", "", string(k6.Resume()), ""},
 		},
 		"the recorder how it stands": {
 			func(ctx context.Context, p *Processes) error { _, err := p.Recorder(ctx, recorder); return err },
 			`{}`,
-			asked{"GET", "http://recorder:8400/state", "", ""},
+			asked{"GET", "http://recorder:8400/state", "", "", ""},
 		},
 		"the recorder to finish": {
 			func(ctx context.Context, p *Processes) error { return p.FinishRecorder(ctx, "token", recorder) },
 			"",
-			asked{"POST", "http://recorder:8400/finish", "Bearer token", ""},
+			asked{"POST", "http://recorder:8400/finish", "Bearer token", "", "return=minimal"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

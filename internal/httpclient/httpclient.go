@@ -20,11 +20,15 @@ func Client(t http.RoundTripper) *http.Client {
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
+// Minimal is the preference for an answer without a body.
+const Minimal = "return=minimal"
+
 // Request to a process.
 type Request struct {
 	Method, URL string
 	Token       string // "": the request needs none
 	Body        []byte // JSON
+	Minimal     bool   // no body is wanted: RFC 7240, return=minimal
 }
 
 // Refusal is an answer other than 2xx.
@@ -46,6 +50,9 @@ func Do(ctx context.Context, client *http.Client, r Request) ([]byte, error) {
 	}
 	if len(r.Body) > 0 {
 		request.Header.Set("Content-Type", "application/json")
+	}
+	if r.Minimal {
+		request.Header.Set("Prefer", Minimal)
 	}
 	response, err := client.Do(request)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
@@ -46,6 +47,10 @@ func (w *recorder) handleFinish(rw http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		slog.Error("finish", "error", err)
 		refuse(rw, http.StatusServiceUnavailable, err.Error())
+		return
+	}
+	if r.Header.Get("Prefer") == httpclient.Minimal {
+		rw.WriteHeader(http.StatusNoContent)
 		return
 	}
 	rw.Header().Set("Content-Type", "application/json")

@@ -31,6 +31,20 @@ func TestFinish(t *testing.T) {
 	if unauthorized.StatusCode != http.StatusUnauthorized {
 		t.Errorf("finish without the token: %s", unauthorized.Status)
 	}
+	request, err := http.NewRequest(http.MethodPost, b.control(wire.RecorderPathFinish), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer test-token")
+	request.Header.Set("Prefer", "return=minimal")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusNoContent {
+		t.Errorf("finish without results: %s", answer.Status)
+	}
 	status, first := b.finish()
 	if status != http.StatusOK || first.Load.Requests != 7 || first.Incomplete != "" || first.Failed != "" || first.FinishedAt == nil {
 		t.Errorf("finish: %d, %+v", status, first)
