@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -22,7 +21,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
@@ -42,16 +40,6 @@ const (
 	unreachable = time.Minute      // it may fail to answer
 	patience    = 10 * time.Second // what one answer may take
 )
-
-// Connect to the cluster of KUBECONFIG.
-func Connect(look time.Duration) (Cluster, error) {
-	ctrl.SetLogger(logr.Discard()) // the library's own log is not for people
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return Cluster{}, fmt.Errorf("find the cluster: %w; set KUBECONFIG", err)
-	}
-	return New(config, look)
-}
 
 // New is a cluster whose API server is reached by a configuration.
 func New(config *rest.Config, look time.Duration) (Cluster, error) {
@@ -180,46 +168,4 @@ func (c Cluster) Results(ctx context.Context, experiment client.ObjectKey) (*res
 		return nil, err
 	}
 	return results.Read(&m)
-}
-
-// Stage is what a closed loop that counts has come to.
-type Stage struct {
-	Name      string  `json:"name"`
-	Users     int64   `json:"users"`
-	PerSecond float64 `json:"perSecond"` // requests that succeeded
-	Failed    float64 `json:"failed"`    // a second
-	P95       float64 `json:"p95"`       // latency in seconds
-	P99       float64 `json:"p99"`
-	Mean      float64 `json:"mean"`
-	OfBound   float64 `json:"ofBound,omitempty"` // throughput against what the distance allows; 0: there is no bound
-}
-
-// Stages are those of a run that count and have users. One in which nothing succeeded is not among them.
-func Stages(r results.Results) []Stage {
-	if r.Recorder == nil {
-		return nil
-	}
-	ofBound := map[string]float64{}
-	if r.Status.Load != nil {
-		for _, s := range r.Status.Load.Stages {
-			if s.Distance != nil {
-				ofBound[s.Name] = float64(s.Distance.OfBoundPermille) / 1000
-			}
-		}
-	}
-	var all []Stage
-	for _, asked := range r.Spec.Load.Stages {
-		for _, s := range r.Recorder.Stages {
-			if s.Name != asked.Name || asked.Discard || asked.ClosedUsers() == 0 || s.Latency == nil || s.DurationMicroseconds == 0 {
-				continue
-			}
-			seconds := float64(s.DurationMicroseconds) / 1e6
-			all = append(all, Stage{
-				Name: s.Name, Users: asked.ClosedUsers(), PerSecond: float64(s.Succeeded) / seconds, Failed: float64(s.Answered-s.Succeeded) / seconds,
-				P95: float64(s.Latency.P95Microseconds) / 1e6, P99: float64(s.Latency.P99Microseconds) / 1e6, Mean: float64(s.Latency.MeanMicroseconds) / 1e6,
-				OfBound: ofBound[s.Name],
-			})
-		}
-	}
-	return all
 }
