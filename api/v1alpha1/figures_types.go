@@ -25,6 +25,9 @@ type StageFigures struct {
 	Requests int64 `json:"requests"`
 	// failures are answers that were not 2xx, and requests without an answer.
 	Failures int64 `json:"failures"`
+	// timeouts are the requests that took longer than load.timeoutMilliseconds, failed ones too. Absent without that setting.
+	// +optional
+	Timeouts *int64 `json:"timeouts,omitempty"`
 	// durationMilliseconds that requestsPerSecond is over: from a stage's first arrival for as long as the stage was planned, or
 	// until the load ended when that was earlier; of several stages together, the time that these cover. Absent without a request.
 	// +optional

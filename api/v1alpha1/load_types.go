@@ -81,6 +81,12 @@ type LoadSpec struct {
 	// arrives, counted from the first request of the load; what comes after the last stage's end belongs to the last.
 	// +optional
 	Script *ScriptSource `json:"script,omitempty"`
+	// timeoutMilliseconds has the figures count the requests that took longer as timeouts. Clients wait for their answers all the same,
+	// and the app gives up after 10 seconds. Absent: not counted.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	TimeoutMilliseconds int64 `json:"timeoutMilliseconds,omitempty"`
 	// stages follow one another.
 	// +required
 	// +listType=map

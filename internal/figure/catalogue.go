@@ -83,6 +83,7 @@ var ofLoad = []Entry{
 		Name: "failedRequests", Path: "load.failures", Title: "failed requests", Better: Lower, Goal: true, PartOf: "load.requests", InStages: true,
 		Compared: true, Rate: true, ThroughApp: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_failures", Help: "Of these, those without a 2xx answer."},
 	},
+	{Name: "timeouts", Path: "load.timeouts", Title: "timeouts", Better: Lower, PartOf: "load.requests", InStages: true, ThroughApp: true, Absent: "spec.load.timeoutMilliseconds is not set"},
 	{
 		Name: "droppedIterations", Path: "load.droppedIterations", Title: "requests never sent", Better: Lower, Goal: true, InStages: true, ThroughApp: true,
 		Main: true, Absent: "k6 did not report it",
@@ -144,8 +145,8 @@ var ofReplication = []Entry{
 		Absent: "in this topology no commit waits for another node",
 	},
 	{Name: "degradedMilliseconds", Path: "replication.degradedMilliseconds", Title: "degraded for", Better: Lower, Absent: "only with Patroni the time without a standby is known"},
-	{Name: "replicationSentBytes", Path: "replication.traffic[].sentBytes", Title: "sent", Absent: "it is counted between two primaries only"},
-	{Name: "replicationSentBytesPerSecond", Path: "replication.traffic[].sentBytesPerSecond", Title: "sent per second", Absent: "it is counted between two primaries only"},
+	{Name: "replicationSentBytes", Path: "replication.traffic[].sentBytes", Title: "replication sent in all", Absent: "it is counted between two primaries only"},
+	{Name: "replicationSentBytesPerSecond", Path: "replication.traffic[].sentBytesPerSecond", Title: "replication sent", Absent: "it is counted between two primaries only"},
 }
 
 var ofOutages = []Entry{

@@ -88,6 +88,7 @@ var units = []unit{
 	{"seconds", "s", plain(" s")},
 	{"permille", "‰", permille},
 	{"percent", "%", signed(" %")},
+	{"bytespersecond", "B/s", func(v int64, round func(float64) float64) string { return bytesText(v, round) + "/s" }},
 	{"bytes", "B", bytesText},
 	{"millicores", "mCPU", thousandths(" CPU")},
 	{"thousandths", "‰", thousandths("")},

@@ -62,7 +62,7 @@ func (b *builder) recorderConfig() wire.RecorderConfig {
 		c.LagPayloadBytes = []int64{b.spec.Probes.Lag.PayloadBytes}
 	}
 	for _, s := range b.spec.Load.Stages {
-		c.Stages = append(c.Stages, wire.Stage{Name: s.Name, Discard: s.Discard, DurationSeconds: s.DurationSeconds, Rest: s.AtRest()})
+		c.Stages = append(c.Stages, wire.Stage{Name: s.Name, Discard: s.Discard, DurationSeconds: s.DurationSeconds, Rest: s.AtRest(), TimeoutMilliseconds: b.spec.Load.TimeoutMilliseconds})
 	}
 	return c
 }

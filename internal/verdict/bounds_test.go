@@ -79,6 +79,18 @@ func TestTheRoundedThroughputHasBoundsToo(t *testing.T) {
 	}
 }
 
+func TestTimeoutsAreAtLeastThoseThatTheRecorderSaw(t *testing.T) {
+	for want, paused := range map[string]int64{"exact": 0, "at least 3": 31} {
+		s := judged(func(e *evidence.Run) {
+			e.Recorder.Load.Timeouts, e.Recorder.Load.PausedRequests = ptr.To[int64](3), paused
+			e.Recorder.Load.PausedMicroseconds = paused * 20_000
+		})
+		if got := boundsOf(s, "load.timeouts"); got != want {
+			t.Errorf("where about %d requests came while the recorder did not run there are %s timeouts, want %s", paused, got, want)
+		}
+	}
+}
+
 func TestSalvageStatesNoComparison(t *testing.T) {
 	e := evidencetest.Sound()
 	s := v1alpha1.ReplicationExperimentStatus{Comparison: &v1alpha1.ComparisonStatus{RequestsPerSecondPercent: ptr.To[int64](-3)}, Goals: []v1alpha1.GoalStatus{{}}}

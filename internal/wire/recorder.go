@@ -72,6 +72,8 @@ type Stage struct {
 	DurationSeconds int64  `json:"durationSeconds"` // as planned
 	// Rest: no request belongs to it. It lasts for its planned time, in which the probes pause.
 	Rest bool `json:"rest,omitempty"`
+	// TimeoutMilliseconds is how long a request takes at most that is no timeout. 0: timeouts are not counted.
+	TimeoutMilliseconds int64 `json:"timeoutMilliseconds,omitempty"`
 }
 
 // RecorderState is what the operator follows while the load runs.
@@ -151,8 +153,9 @@ type StageResult struct {
 	Name      string `json:"name"`
 	Discarded bool   `json:"discarded"`
 	Requests  int64  `json:"requests"`
-	Failures  int64  `json:"failures"`          // answers that are not 2xx, and none
-	Unnamed   int64  `json:"unnamed,omitempty"` // of Requests: those that named no stage
+	Failures  int64  `json:"failures"`           // answers that are not 2xx, and none
+	Timeouts  *int64 `json:"timeouts,omitempty"` // of Requests: those that took longer than their stage allows; absent where none does
+	Unnamed   int64  `json:"unnamed,omitempty"`  // of Requests: those that named no stage
 	// StartedAt is the first arrival, absent without one. A stage at rest begins and ends as planned.
 	StartedAt *metav1.MicroTime `json:"startedAt,omitempty"`
 	// EndedAt is when the last of the requests had its answer, or none; absent without one.

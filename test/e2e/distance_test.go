@@ -33,7 +33,7 @@ func TestSemiSyncAtADistance(t *testing.T) {
 	t.Parallel()
 	testenv.Test(t, ended(features.New("experiment "+name).
 		Setup(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
-			check(t, cluster.Acquire(ctx, wholeCluster)) // until the last write was timed
+			hold(ctx, t, wholeCluster) // until the last write was timed
 			defer cluster.Release(wholeCluster)
 			x = create(ctx, t, cfg, loaded(t, name))
 			await(ctx, t, cfg, x, completeTimeout, "under load at a distance", func() bool { return x.Status.Verdict != "" || areLinked(x.Status.Distance) })
@@ -63,7 +63,7 @@ func TestAppAtADistance(t *testing.T) {
 	t.Parallel()
 	testenv.Test(t, ended(features.New("experiment app-far").
 		Setup(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
-			check(t, cluster.Acquire(ctx, wholeCluster)) // until the last read was timed
+			hold(ctx, t, wholeCluster) // until the last read was timed
 			defer cluster.Release(wholeCluster)
 			x = create(ctx, t, cfg, variant(t, "single", "app-far", 8, func(s *v1alpha1.ReplicationExperimentSpec) {
 				s.Topology.Zones = []v1alpha1.Zone{{Name: "here", Nodes: []int32{0}}, {Name: "away", Nodes: []int32{}}} // where no node is

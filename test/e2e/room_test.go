@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,18 @@ import (
 // cluster has room for two runs whose load leaves half of a small machine idle. A run holds its room from its creation until its load is
 // over. While it settles, is audited, compared and removed, the next run is deployed.
 var cluster = semaphore.NewWeighted(wholeCluster)
+
+// hold takes room once there is as much, in no order: runs that need the whole cluster come last, and none waits behind them.
+func hold(ctx context.Context, t *testing.T, need int64) {
+	t.Helper()
+	for !cluster.TryAcquire(need) {
+		select {
+		case <-ctx.Done():
+			t.Fatal(ctx.Err())
+		case <-time.After(time.Second):
+		}
+	}
+}
 
 const (
 	halfCluster  int64 = 1
@@ -36,7 +49,7 @@ func room(x *v1alpha1.ReplicationExperiment) int64 {
 // withRoom starts a run and holds the room that it needs until its load is over.
 func withRoom(ctx context.Context, t *testing.T, cfg *envconf.Config, need int64, start starter) *v1alpha1.ReplicationExperiment {
 	t.Helper()
-	check(t, cluster.Acquire(ctx, need))
+	hold(ctx, t, need)
 	defer cluster.Release(need)
 	x := start(ctx, t, cfg)
 	await(ctx, t, cfg, x, completeTimeout, "done with its load", func() bool {

@@ -35,10 +35,23 @@ func trial(t *testing.T, s *v1alpha1.ReplicationSuite, variant string) *v1alpha1
 	return experiment.Parse(t, text)
 }
 
-// shortSuite runs each variant once, with small tables, and changed as shorten does.
-func shortSuite(t *testing.T, name string, shorten func(*v1alpha1.ReplicationExperimentSpec)) *v1alpha1.ReplicationSuite {
+// leave has a suite without some of its variants, and what is said of them, in the short tier.
+func leave(s *v1alpha1.ReplicationSuite, variants ...string) {
+	if full || len(variants) == 0 {
+		return
+	}
+	gone := func(variant string) bool { return variant != "" && !slices.Contains(variants, variant) }
+	s.Spec.Variants = slices.DeleteFunc(s.Spec.Variants, func(v v1alpha1.SuiteVariant) bool { return gone(v.Name) })
+	s.Spec.Comparisons = slices.DeleteFunc(s.Spec.Comparisons, func(c v1alpha1.SuiteComparison) bool { return gone(c.Of) || gone(c.To) })
+	s.Spec.Expectations = slices.DeleteFunc(s.Spec.Expectations, func(e v1alpha1.Expectation) bool { return gone(e.Variant) })
+	s.Spec.Reference = slices.DeleteFunc(s.Spec.Reference, func(r v1alpha1.ReferenceFigure) bool { return gone(r.Variant) })
+}
+
+// shortSuite runs each variant once, with small tables, and changed as shorten does. The short tier has only those of the variants that are named.
+func shortSuite(t *testing.T, name string, shorten func(*v1alpha1.ReplicationExperimentSpec), variants ...string) *v1alpha1.ReplicationSuite {
 	t.Helper()
 	s := experiment.LoadSuite(t, name)
+	leave(s, variants...)
 	short := s.DeepCopy()
 	short.Spec.Trials, short.Spec.KeepTrials = 1, 0
 	short.Spec.Template.Spec.Raw = []byte("{}")
@@ -62,10 +75,10 @@ func runSuite(t *testing.T, s *v1alpha1.ReplicationSuite, assess func(*testing.T
 			for _, v := range s.Spec.Variants {
 				largest = max(largest, requested(trial(t, s, v.Name)))
 			}
+			hold(ctx, t, halfCluster)
+			defer cluster.Release(halfCluster)
 			check(t, requests.Acquire(ctx, largest))
 			t.Cleanup(func() { requests.Release(largest) })
-			check(t, cluster.Acquire(ctx, halfCluster))
-			defer cluster.Release(halfCluster)
 			s.ObjectMeta = metav1.ObjectMeta{Name: s.Name, Namespace: namespace}
 			check(t, cfg.Client().Resources().Create(ctx, s))
 			awaitSuite(ctx, t, cfg, s)

@@ -114,3 +114,24 @@ func TestWhatFailedHasPercentilesOfItsOwn(t *testing.T) {
 		t.Errorf("latency of the failed ones is %+v", got)
 	}
 }
+
+func TestTimeoutsAreSlowerThanTheirStageAllows(t *testing.T) {
+	clock := &clock{start}
+	r := New([]wire.Stage{
+		{Name: "warmup", DurationSeconds: 5, Discard: true, TimeoutMilliseconds: 1000}, {Name: "steady", DurationSeconds: 20, TimeoutMilliseconds: 1000},
+	}, clock.now)
+	r.Start(start)
+	for _, took := range []time.Duration{999 * time.Millisecond, time.Second, 1001 * time.Millisecond} {
+		request(r, clock, "warmup", Profile, 0, took, true)
+		request(r, clock, "steady", Profile, 0, took, true)
+		request(r, clock, "steady", Register, 0, took, false)
+	}
+	if all, each := r.Total(), r.Stages(); *all.Timeouts != 2 || *each[0].Timeouts != 1 || *each[1].Timeouts != 2 {
+		t.Errorf("%d timeouts, by stage %d and %d; want those above 1 s: 2, 1 and 2", *all.Timeouts, *each[0].Timeouts, *each[1].Timeouts)
+	}
+	without, clock := newRecorder()
+	request(without, clock, "steady", Profile, 0, time.Minute, true)
+	if got := without.Total().Timeouts; got != nil {
+		t.Errorf("%d timeouts, where none was asked for", *got)
+	}
+}

@@ -140,7 +140,7 @@ func (c Call) End(ok bool, late time.Duration) {
 	latency := now.Sub(c.arrived) + late
 	s := r.stages[c.stage]
 	s.end(now, ok)
-	s.operations[c.op].record(latency, ok)
+	s.record(c.op, latency, ok)
 	r.timeline.record(now, latency, ok)
 	r.inFlight--
 	r.counting.end(s)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/timespan"
 	"replab.dev/internal/wire"
@@ -16,6 +17,7 @@ type stage struct {
 	wire.Stage
 	window
 	unnamed    int64 // requests that belong to the stage by the time of their arrival alone
+	timeouts   int64
 	operations [operations]operation
 }
 
@@ -33,6 +35,13 @@ func (s *stage) arrive(now time.Time, named, last bool) {
 	s.arrivals++
 	s.trailing = 0
 	s.lastArrival = now
+}
+
+func (s *stage) record(op Operation, latency time.Duration, ok bool) {
+	s.operations[op].record(latency, ok)
+	if s.TimeoutMilliseconds > 0 && latency > time.Duration(s.TimeoutMilliseconds)*time.Millisecond {
+		s.timeouts++
+	}
 }
 
 // operation are the figures of one operation in one stage.
@@ -71,6 +80,9 @@ func (r *Recorder) result(name string, discarded bool, stages []*stage) wire.Sta
 	for _, s := range stages {
 		for i := range s.operations {
 			each[i].add(&s.operations[i])
+		}
+		if s.TimeoutMilliseconds > 0 {
+			out.Timeouts = ptr.To(ptr.Deref(out.Timeouts, 0) + s.timeouts)
 		}
 		out.Unnamed += s.unnamed
 		out.Trailing += s.trailing

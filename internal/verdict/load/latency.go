@@ -145,6 +145,9 @@ func boundStage(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.
 		b.Between(prefix+"requestsPerSecondMilli", *least, *most, compare.Paused(f))
 		b.Between(prefix+"requestsPerSecond", *least/1000, (*most+999)/1000, compare.Paused(f))
 	}
+	if f.Timeouts != nil && r.PausedRequests > 0 {
+		b.AtLeast(prefix+"timeouts", *f.Timeouts, compare.Paused(f))
+	}
 	if f.Latency != nil {
 		boundLatency(b, prefix+"latency.", r.Latency, f, contradicted)
 	}

@@ -97,7 +97,7 @@ func droppedIn(e evidence.Run, stage string) *int64 {
 
 func stageFigures(r wire.StageResult, dropped *int64) v1alpha1.StageFigures {
 	f := v1alpha1.StageFigures{
-		Requests: r.Requests, Failures: r.Failures, DroppedIterations: dropped, Latency: latencyStatus(r.Latency),
+		Requests: r.Requests, Failures: r.Failures, Timeouts: r.Timeouts, DroppedIterations: dropped, Latency: latencyStatus(r.Latency),
 	}
 	if r.PausedMicroseconds > 0 {
 		f.PausedMilliseconds = ptr.To(evidence.Milliseconds(r.PausedMicroseconds))

@@ -133,7 +133,7 @@ func ended(t *testing.T, m *manager.Member, name string) (s wire.Switchover) {
 // restartedInPlace kills the second, which takes its lock again.
 func restartedInPlace(t *testing.T, b *manager.Member, second *patronitest.Node) {
 	t.Helper()
-	timeline := b.State().Timeline
+	timeline, killed := b.State().Timeline, time.Now()
 	second.Kill()
 	await(t, "its server is gone", func() bool { return b.State().Timeline == 0 })
 	second.Run()
@@ -148,7 +148,7 @@ func restartedInPlace(t *testing.T, b *manager.Member, second *patronitest.Node)
 	if s.Timeline > timeline && (s.Terms[1].NoticedAt == nil || s.Terms[1].NoticedAt.Before(s.Terms[0].To)) {
 		t.Errorf("it was promoted, and its second term is %+v", s.Terms[1])
 	}
-	if away := s.Absences[len(s.Absences)-1]; away.LeftAt.Before(s.Terms[0].To) || away.BackAt == nil || away.Resync != nil && away.Resync.Method == v1alpha1.ResyncBackup {
+	if away := s.Absences[len(s.Absences)-1]; away.LeftAt.Time.Before(killed) || away.BackAt == nil || away.Resync != nil && away.Resync.Method == v1alpha1.ResyncBackup {
 		t.Errorf("it was away by %+v, and its terms are %+v", away, s.Terms)
 	}
 }

@@ -18,41 +18,46 @@ import (
 	"replab.dev/test/experiment"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/seeds.md anew")
+var update = flag.Bool("update", false, "write the tables of measured suites anew")
 
-// TestTablesOfTheSeedsAreThoseOfTheirRuns: what docs/seeds.md says of a suite is what `kubectl replab export` wrote of it into docs/seeds, and the
-// suite ran with the spec of today's file.
-func TestTablesOfTheSeedsAreThoseOfTheirRuns(t *testing.T) {
-	page := filepath.Join(experiment.Root(), "docs", "seeds.md")
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	folders, err := filepath.Glob(filepath.Join(experiment.Root(), "docs", "seeds", "*", "suite.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := string(text)
-	for _, file := range folders {
-		s := exported(t, file)
-		if want, err = between(want, s.Name, tables(s)); err != nil {
+// measured are the pages that show suites, by the folder of what `kubectl replab export` wrote of these, with the file that each ran.
+var measured = map[string]func(suite string) string{
+	"seeds":  func(suite string) string { return "seeds/" + strings.TrimPrefix(suite, "seed-") },
+	"suites": func(suite string) string { return "suites/" + suite },
+}
+
+// TestTablesOfSuitesAreThoseOfTheirRuns: what a page says of a suite is what was exported of it, and it has the variants of today's file.
+func TestTablesOfSuitesAreThoseOfTheirRuns(t *testing.T) {
+	for name, file := range measured {
+		page := filepath.Join(experiment.Root(), "docs", name+".md")
+		text, err := os.ReadFile(page)
+		if err != nil {
 			t.Fatal(err)
 		}
-		today := experiment.LoadSuite(t, "seeds/"+strings.TrimPrefix(s.Name, "seed-"))
-		for _, v := range today.Spec.Variants {
-			if !slices.ContainsFunc(s.Status.Variants, func(of v1alpha1.VariantStatus) bool { return of.Name == v.Name }) {
-				t.Errorf("%s was run without variant %s: run it again", s.Name, v.Name)
+		folders, err := filepath.Glob(filepath.Join(experiment.Root(), "docs", name, "*", "suite.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := string(text)
+		for _, folder := range folders {
+			s := exported(t, folder)
+			if want, err = between(want, s.Name, tables(s)); err != nil {
+				t.Fatalf("%s: %v", page, err)
+			}
+			for _, v := range experiment.LoadSuite(t, file(s.Name)).Spec.Variants {
+				if !slices.ContainsFunc(s.Status.Variants, func(of v1alpha1.VariantStatus) bool { return of.Name == v.Name }) {
+					t.Errorf("%s was run without variant %s: run it again", s.Name, v.Name)
+				}
 			}
 		}
-	}
-	if want == string(text) {
-		return
-	}
-	if !*update {
-		t.Fatal("docs/seeds.md does not have the tables of docs/seeds: go test ./test/docs -update")
-	}
-	if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
-		t.Fatal(err)
+		if want == string(text) {
+			continue
+		}
+		if !*update {
+			t.Errorf("%s does not have the tables of its suites: go test ./test/docs -update", page)
+		} else if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -88,7 +93,7 @@ func between(page, name, text string) (string, error) {
 	before, rest, found := strings.Cut(page, first)
 	_, after, ended := strings.Cut(rest, last)
 	if !found || !ended {
-		return "", fmt.Errorf("docs/seeds.md has no comments %q and %q", first, last)
+		return "", fmt.Errorf("there are no comments %q and %q", first, last)
 	}
 	return before + first + "\n" + text + last + after, nil
 }
