@@ -23,6 +23,7 @@ spec:
     parallelism: 1
     image: k6
     mix: {register: 1, profile: 1, search: 1, login: 1, update: 1}
+    timeoutMilliseconds: 1000
     stages:
     - {name: s0, durationSeconds: 3600, users: 10, spawnPerSecond: 100, discard: false, distance: Links}
     - {name: s1, durationSeconds: 3600, requestsPerSecond: 1, maxUsers: 10}
