@@ -46,7 +46,13 @@ func TestMain(m *testing.M) {
 	if os.Getenv("KUBECONFIG") != "" {
 		cfg.WithKubeconfigFile(os.Getenv("KUBECONFIG"))
 	}
-	if err := v1alpha1.AddToScheme(cfg.Client().Resources().GetScheme()); err != nil {
+	client, err := cfg.NewClient()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	cfg.WithClient(client) // else each look makes a client of its own, which first asks for all kinds that are served
+	if err := v1alpha1.AddToScheme(client.Resources().GetScheme()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -102,7 +102,7 @@ func TestSeed002(t *testing.T) {
 			pairs["async-sent-back"] = "async-kept"
 		}
 		for with, without := range pairs {
-			if a, b := back(with), back(without); a < 0.3 || b > 0.1 {
+			if a, b := back(with), back(without); a < 0.3 || b > a/4 { // few writes share an acknowledgment at this rate
 				t.Errorf("%s sends back %.3f of what it received, %s %.3f", with, a, without, b)
 			}
 		}

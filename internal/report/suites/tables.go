@@ -50,18 +50,36 @@ func expectations(s *v1alpha1.ReplicationSuite) figures.Table {
 
 func comparisons(s *v1alpha1.ReplicationSuite) figures.Table {
 	t := figures.Table{Title: "Comparisons, round by round", Section: Comparisons, Head: []string{"comparison", "figure", "of", "ratio", interval, "rounds", "p", "conclusion"}}
+	seen := once{}
 	for _, c := range s.Status.Comparisons {
-		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, Title(c.Metric), Place(c.Stage, c.Item), percent(c.RatioPercent), between(c.Low, c.High, percent),
-			fmt.Sprint(c.N), string(c.P), string(c.Conclusion)))
+		found := []string{percent(c.RatioPercent), between(c.Low, c.High, percent), fmt.Sprint(c.N), string(c.P), string(c.Conclusion)}
+		if seen.more(c.Of+"/"+c.To+string(c.Metric)+c.Item, c.Stage, found) {
+			t.Rows = append(t.Rows, words(append([]string{c.Of + "/" + c.To, Title(c.Metric), Place(c.Stage, c.Item)}, found...)...))
+		}
 	}
 	return t
 }
 
+// once has what was found over the whole load. The only stage that counts says the same.
+type once map[string][]string
+
+// more tells whether a stage says more than the whole load, which comes before its stages.
+func (o once) more(of, stage string, found []string) bool {
+	if stage == "" {
+		o[of] = found
+		return true
+	}
+	return !slices.Equal(o[of], found)
+}
+
+// percent shows the three digits that count.
 func percent(d v1alpha1.Decimal) string {
-	if d == "" {
+	v, err := strconv.ParseFloat(string(d), 64)
+	if err != nil {
 		return ""
 	}
-	return string(d) + "%"
+	unit := math.Pow10(int(math.Floor(math.Log10(max(v, 0.001)))) - 2)
+	return strconv.FormatFloat(math.Round(v/unit)*unit, 'g', 6, 64) + "%"
 }
 
 func losses(s *v1alpha1.ReplicationSuite) figures.Table {
@@ -90,12 +108,15 @@ func medians(s *v1alpha1.ReplicationSuite) figures.Table {
 			}
 		}
 	}
+	seen := once{}
 	for _, k := range keys {
-		row := []string{Title(k.name), Place(k.stage, k.item)}
+		var found []string
 		for _, v := range s.Status.Variants {
-			row = append(row, median(v.Figures, k.name, k.stage, k.item))
+			found = append(found, median(v.Figures, k.name, k.stage, k.item))
 		}
-		t.Rows = append(t.Rows, words(row...))
+		if seen.more(string(k.name)+k.item, k.stage, found) {
+			t.Rows = append(t.Rows, words(append([]string{Title(k.name), Place(k.stage, k.item)}, found...)...))
+		}
 	}
 	return t
 }
