@@ -62,7 +62,8 @@ func (c Rows) SVG() (template.HTML, error) {
 		return "", nil
 	}
 	height := float64(rowsTop + rowHeight*len(c.Rows) + bottom)
-	in := box{rowsLeft, rowsTop, Width - rowsLeft - rowsRight, float64(rowHeight * len(c.Rows))}
+	left := c.left()
+	in := box{left, rowsTop, Width - left - rowsRight, float64(rowHeight * len(c.Rows))}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg class="chart rows" role="img" aria-label="%s" viewBox="0 0 %d %g" data-chart="%s">`, template.HTMLEscapeString(c.Title), Width, height, template.HTMLEscapeString(c.Key))
 	fmt.Fprintf(&b, `<text class="title" x="4" y="12">%s</text>`, template.HTMLEscapeString(c.Title))
@@ -77,12 +78,23 @@ func (c Rows) SVG() (template.HTML, error) {
 	return template.HTML(b.String()), nil //nolint:gosec // every text in it is escaped above or by the library
 }
 
+// left is the room of the longest name, of half of the picture at most.
+func (c Rows) left() float64 {
+	longest := 0
+	for _, r := range c.Rows {
+		longest = max(longest, len([]rune(r.Name)))
+	}
+	return min(max(rowsLeft, 1.1*letter*float64(longest)+10), Width/2)
+}
+
 func (c Rows) scale() (*plot.Plot, bool) {
-	least, most := math.Inf(1), math.Inf(-1)
+	least, most, endless := math.Inf(1), math.Inf(-1), false
 	take := func(v float64) {
-		if !math.IsInf(v, 0) {
-			least, most = math.Min(least, v), math.Max(most, v)
+		if math.IsInf(v, 0) {
+			endless = true
+			return
 		}
+		least, most = math.Min(least, v), math.Max(most, v)
 	}
 	for _, r := range c.Rows {
 		for _, point := range r.Points {
@@ -106,6 +118,9 @@ func (c Rows) scale() (*plot.Plot, bool) {
 		p.X.Scale = plot.LogScale{}
 		p.X.Min, p.X.Max = powers(least, most)
 		return p, true
+	}
+	if endless { // its bar begins at its only end, and needs room too
+		most *= 1.1
 	}
 	p.X.Min, p.X.Max = math.Min(0, least), math.Max(most, 1)
 	return p, true

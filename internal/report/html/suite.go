@@ -29,7 +29,7 @@ type Suite struct {
 func WriteSuite(w io.Writer, d *suites.Document) error {
 	page := Suite{ReplicationSuite: d.Suite, Counts: suites.Counts(d.Suite), Tables: suites.Tables(d.Suite)}
 	var err error
-	if page.Forest, err = forest(d.Suite.Status.Comparisons).SVG(); err != nil {
+	if page.Forest, err = forest(suites.Compared(d.Suite)).SVG(); err != nil {
 		return fmt.Errorf("report of suite %s: %w", d.Suite.Name, err)
 	}
 	for _, picture := range dots(d) {

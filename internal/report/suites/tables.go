@@ -50,14 +50,22 @@ func expectations(s *v1alpha1.ReplicationSuite) figures.Table {
 
 func comparisons(s *v1alpha1.ReplicationSuite) figures.Table {
 	t := figures.Table{Title: "Comparisons, round by round", Section: Comparisons, Head: []string{"comparison", "figure", "of", "ratio", interval, "rounds", "p", "conclusion"}}
-	seen := once{}
-	for _, c := range s.Status.Comparisons {
-		found := []string{percent(c.RatioPercent), between(c.Low, c.High, percent), fmt.Sprint(c.N), string(c.P), string(c.Conclusion)}
-		if seen.more(c.Of+"/"+c.To+string(c.Metric)+c.Item, c.Stage, found) {
-			t.Rows = append(t.Rows, words(append([]string{c.Of + "/" + c.To, Title(c.Metric), Place(c.Stage, c.Item)}, found...)...))
-		}
+	for _, c := range Compared(s) {
+		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, Title(c.Metric), Place(c.Stage, c.Item), percent(c.RatioPercent), between(c.Low, c.High, percent),
+			fmt.Sprint(c.N), string(c.P), string(c.Conclusion)))
 	}
 	return t
+}
+
+// Compared are the comparisons to show: without those of a stage that say what the comparison of the whole load says.
+func Compared(s *v1alpha1.ReplicationSuite) (all []v1alpha1.SuiteComparisonStatus) {
+	seen := once{}
+	for _, c := range s.Status.Comparisons {
+		if seen.more(c.Of+"/"+c.To+string(c.Metric)+c.Item, c.Stage, []string{string(c.RatioPercent), string(c.Low), string(c.High), string(c.Conclusion)}) {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // once has what was found over the whole load. The only stage that counts says the same.
