@@ -27,7 +27,7 @@ type LagProbeSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65000
 	PayloadBytes int64 `json:"payloadBytes"`
-	// sweepPayloadBytes are sizes to write in turn instead, each reported apart.
+	// sweepPayloadBytes are sizes to write in turn instead, in random order, each reported apart.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16

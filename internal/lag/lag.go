@@ -22,7 +22,7 @@ type Config struct {
 	Secret string        // password of wire.AccountProbe
 	// Interval lies between the beginnings of two writes.
 	Interval time.Duration
-	// PayloadBytes are the sizes of the rows' payloads; several take turns, and each gets its row in LagResult.Sizes.
+	// PayloadBytes are the sizes of the rows' payloads; several take turns in random order, and each gets its row in LagResult.Sizes.
 	PayloadBytes []int64
 	// ProbeIDs returns a new id for a row of wire.ProbeTable.
 	ProbeIDs func() uint64

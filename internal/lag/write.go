@@ -2,6 +2,7 @@ package lag
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"replab.dev/internal/engine"
@@ -54,6 +55,7 @@ type writing struct {
 	probe   *Probe
 	session Writer // nil without one
 	last    uint64 // number of the last write
+	turn    []int  // sizes that are still due in this turn, as indices
 	tried   time.Duration
 	failing bool
 }
@@ -65,7 +67,7 @@ func (w *writing) once(ctx context.Context) bool {
 	}
 	p := w.probe
 	w.last++
-	size := int(w.last % uint64(len(p.cfg.PayloadBytes)))
+	size := w.next()
 	taker, counted := w.session.Server(), p.cfg.Counted()
 	begun := p.now()
 	p.update(func(b *state) { b.begin(w.last, taker, size, counted, begun) })
@@ -91,6 +93,17 @@ func (w *writing) once(ctx context.Context) bool {
 		}
 	})
 	return true
+}
+
+// next is the size of the next write. Each turn has all sizes in an order of its own: else one of them would always meet what the servers or
+// the probes do every so many intervals.
+func (w *writing) next() int {
+	if len(w.turn) == 0 {
+		w.turn = rand.Perm(len(w.probe.cfg.PayloadBytes))
+	}
+	size := w.turn[0]
+	w.turn = w.turn[1:]
+	return size
 }
 
 // open opens a session and sets apart what its server does not have. A server that takes writes while it lacks some that

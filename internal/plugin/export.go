@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,7 @@ The folder of a suite gets suite.yaml, and trials/EXPERIMENT with the same files
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.completeNames(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.export(cmd.Context(), args[0], cmp.Or(folder, args[0]))
+			return o.export(cmd.Context(), args[0], cmp.Or(folder, path.Base(args[0]))) // without its kind
 		},
 	}
 	cmd.Flags().StringVar(&folder, "to", "", "the folder; default: NAME in the working directory")

