@@ -54,7 +54,7 @@ func asynchronousPair(t *testing.T, flavor enginetest.Flavor) {
 	if err := s[1].DB(wire.AccountProbe, wire.Database).QueryRow("SELECT COUNT(*), SUM(LENGTH(payload)) FROM probe_writes").Scan(&rows, &bytes); err != nil {
 		t.Fatal(err)
 	}
-	if rows != r.Acknowledged || bytes < rows*10000 {
+	if rows != r.Acknowledged || bytes < (rows-1)*10000 { // a last turn may have the small one alone
 		t.Errorf("the replica has %d rows of %d bytes, want %d rows of 100 and 20000", rows, bytes, r.Acknowledged)
 	}
 }

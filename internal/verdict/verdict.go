@@ -44,7 +44,7 @@ var concerns = []concern{
 	{outage.Fill, outage.Bound, outage.Findings},
 	{rejoin.Fill, rejoin.Bound, rejoin.Findings},
 	{nil, nil, faults.Findings},
-	{distance.Fill, nil, distance.Findings},
+	{distance.Fill, distance.Bound, distance.Findings},
 	{settings.Fill, nil, settings.Findings},
 }
 

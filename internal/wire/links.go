@@ -57,6 +57,9 @@ type LinkCounts struct {
 	Packets int64      `json:"packets"`          // that came to be delayed
 	Late    int64      `json:"late"`             // as in LinksState
 	HeldUp  int64      `json:"heldUp"`           // that were let go HeldUpLeast after their delay, or later
+	// Sums over all packets: their delay, and by how much they were let go later. An agent of an older version has none.
+	DelayMicroseconds int64 `json:"delayMicroseconds,omitempty"`
+	LateMicroseconds  int64 `json:"lateMicroseconds,omitempty"`
 }
 
 // HeldUpLeast is by how much a packet is late that might as well have been held up by a fault.

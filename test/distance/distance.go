@@ -13,8 +13,11 @@ import (
 // mostOfBoundPermille is what a stage may make of its bound: the latency without distance is of another stage.
 const mostOfBoundPermille = 1050
 
-// mostLatePermille is how many of a stage's delayed packets may come late: 1%.
-const mostLatePermille = 10
+// A stage's delayed packets may be late on average by 5% of their delay, or by 1 ms.
+const (
+	mostLatePercent      = 5
+	mostLateMicroseconds = 1000
+)
 
 // Want is what a run without faults must come to.
 type Want struct {
@@ -113,11 +116,12 @@ func verdictProblems(x *v1alpha1.ReplicationExperiment) []string {
 	return nil
 }
 
-// lateStages are those that count in which more packets may have come late to a node than do without harm. They are told by their figures,
-// not by what the verdict calls late: that is held against them.
+// lateStages are those that count whose packets may have reached a node later than does no harm. They are told by their figures, not by what
+// the verdict calls late: that is held against them.
 func lateStages(n v1alpha1.LinkedNodeStatus) (found []string) {
 	for _, s := range n.Stages {
-		if !s.Discarded && (s.LatePackets*1000 > s.DelayedPackets*mostLatePermille || s.HeldUpPackets > 0) {
+		late, delay := s.MeanLateMicroseconds, s.MeanDelayMicroseconds
+		if !s.Discarded && (late == nil || delay == nil || *late > max(*delay*mostLatePercent/100, mostLateMicroseconds) || s.HeldUpPackets > 0) {
 			found = append(found, s.Name)
 		}
 	}

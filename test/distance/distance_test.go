@@ -47,11 +47,17 @@ func kept(t *testing.T) *v1alpha1.ReplicationExperiment {
 	return x
 }
 
+// stage has a delay of 10 ms, and packets that are late.
+func stage(name string, lateMicroseconds int64) v1alpha1.LinkedStageStatus {
+	return v1alpha1.LinkedStageStatus{Name: name, DelayedPackets: 1000, MeanDelayMicroseconds: ptr.To[int64](10_000), MeanLateMicroseconds: &lateMicroseconds}
+}
+
 // late makes a run Inconclusive for packets of one node.
 func late(x *v1alpha1.ReplicationExperiment) {
 	n := &x.Status.Distance.Nodes[1]
-	n.Stages = []v1alpha1.LinkedStageStatus{{Name: "leave", Discarded: true, DelayedPackets: 1000, LatePackets: 900}, {Name: "many", DelayedPackets: 1000, LatePackets: 400}}
-	x.Status.Verdict, x.Status.Reasons = v1alpha1.VerdictInconclusive, []string{"Stage many: 400 of 1000 delayed packets reached " + n.Name + " late; and so on."}
+	n.Stages = []v1alpha1.LinkedStageStatus{stage("leave", 2000), stage("many", 1001)}
+	n.Stages[0].Discarded = true
+	x.Status.Verdict, x.Status.Reasons = v1alpha1.VerdictInconclusive, []string{"Stage many: delayed packets reached " + n.Name + " late; and so on."}
 }
 
 func TestProblems(t *testing.T) {
@@ -93,11 +99,18 @@ func TestProblems(t *testing.T) {
 		}, "not for late packets alone"},
 		"as late as may be": {func(x *run) {
 			late(x)
-			x.Status.Distance.Nodes[1].Stages[1].LatePackets = 10
+			x.Status.Distance.Nodes[1].Stages[1] = stage("many", 1000)
+		}, "not for late packets alone"},
+		"5% of a long delay": {func(x *run) {
+			late(x)
+			s := stage("many", 2500)
+			s.MeanDelayMicroseconds = ptr.To[int64](50_000)
+			x.Status.Distance.Nodes[1].Stages[1] = s
 		}, "not for late packets alone"},
 		"one packet as late as by a fault": {func(x *run) {
 			late(x)
-			x.Status.Distance.Nodes[1].Stages[1].LatePackets, x.Status.Distance.Nodes[1].Stages[1].HeldUpPackets = 1, 1
+			x.Status.Distance.Nodes[1].Stages[1] = stage("many", 0)
+			x.Status.Distance.Nodes[1].Stages[1].HeldUpPackets = 1
 		}, ""},
 		"Inconclusive for another stage":                            {func(x *run) { late(x); x.Status.Distance.Nodes[1].Stages[1].Name = "few" }, "not for late packets alone"},
 		"Inconclusive for another node":                             {func(x *run) { late(x); x.Status.Distance.Nodes[1].Name += "0" }, "not for late packets alone"},

@@ -35,6 +35,7 @@ type line struct {
 	late    int64
 	heldUp  int64 // see wire.LinkCounts
 	latest  time.Duration
+	over    time.Duration // by which packets were late, in sum
 }
 
 func newLine(delay time.Duration) *line { return &line{delay: delay} }
@@ -88,6 +89,7 @@ func (l *line) leave(n int, now time.Time) {
 		by := now.Sub(l.packets[l.first].due)
 		l.first++
 		l.latest = max(l.latest, by)
+		l.over += by
 		if by > lateMost(l.delay) {
 			l.late++
 		}
@@ -135,6 +137,7 @@ func (l *line) empty() bool {
 type counts struct {
 	came, missing, lost, late, heldUp int64
 	latest                            time.Duration
+	asked, over                       time.Duration // of all packets, in sum: their delay, and what they waited beyond it
 }
 
 // dropped are packets that did not get through, of those that the packet filter gave to the queue: without room in the buffer of the reader,
@@ -149,7 +152,7 @@ func (c counts) read() int64 { return c.came + c.missing }
 func (l *line) counts() counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return counts{l.came, l.missing, l.lost, l.late, l.heldUp, l.latest}
+	return counts{l.came, l.missing, l.lost, l.late, l.heldUp, l.latest, time.Duration(l.came) * l.delay, l.over}
 }
 
 // arrival of a packet by our own clock, from the kernel's stamp of the time of day. One that lies in the future, or so far back that the

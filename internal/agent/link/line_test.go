@@ -84,6 +84,8 @@ func TestWhatIsLateOrMissingIsCounted(t *testing.T) {
 			l.join(id, at(0))
 		}
 		l.leaveAt(at(c.leave))
+		c.counts.asked = time.Duration(len(c.ids)) * c.delay
+		c.counts.over = time.Duration(len(c.ids)) * (c.leave - c.delay)
 		if got := l.counts(); got != c.counts {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.counts)
 		}
@@ -109,7 +111,7 @@ func TestWhatIsHandedOnLateIsLate(t *testing.T) {
 		now = at(13 * time.Millisecond)
 		return errors.New("refused")
 	})
-	if want := (counts{came: 2, late: 1, latest: 3 * time.Millisecond}); !some || err == nil || l.counts() != want {
+	if want := (counts{came: 2, late: 1, latest: 3 * time.Millisecond, asked: 20 * time.Millisecond, over: 3 * time.Millisecond}); !some || err == nil || l.counts() != want {
 		t.Errorf("%v, %v, %+v, want %+v", some, err, l.counts(), want)
 	}
 	if due, ok := l.next(); !ok || !due.Equal(at(14*time.Millisecond)) {

@@ -113,7 +113,9 @@ func (q *queues) end(delay time.Duration, o *numbered) error {
 }
 
 func (c counts) plus(o counts) counts {
-	return counts{c.came + o.came, c.missing + o.missing, c.lost + o.lost, c.late + o.late, c.heldUp + o.heldUp, max(c.latest, o.latest)}
+	return counts{
+		c.came + o.came, c.missing + o.missing, c.lost + o.lost, c.late + o.late, c.heldUp + o.heldUp, max(c.latest, o.latest), c.asked + o.asked, c.over + o.over,
+	}
 }
 
 // counted is what all queues have, also those that are closed.

@@ -29,6 +29,12 @@ func queueOf(session string, packets, late, heldUp int64) wire.LinkCounts {
 	return wire.LinkCounts{Session: session, Method: wire.LinkPacketQueue, Packets: packets, Late: late, HeldUp: heldUp}
 }
 
+func summed(packets, delay, late int64) wire.LinkCounts {
+	counts := queueOf("1", packets, 0, 0)
+	counts.DelayMicroseconds, counts.LateMicroseconds = delay, late
+	return counts
+}
+
 func TestLinks(t *testing.T) {
 	netem := wire.LinkCounts{Session: "1", Method: wire.LinkNetem}
 	for name, c := range map[string]struct {
@@ -63,6 +69,18 @@ func TestLinks(t *testing.T) {
 				askedAt(2, "a", "", queueOf("1", 300, 1, 0)),
 			},
 			[]wire.NodeLinks{{Node: "a", Stage: "few", LatePackets: 1}, {Node: "a", Stage: "many", LatePackets: 1}},
+		},
+		"sums of the delay and of what came on top": {
+			[]LinkSample{
+				askedAt(0, "a", "few", summed(100, 4_000, 50)),
+				askedAt(1, "a", "few", summed(200, 8_000, 75)),
+				askedAt(2, "a", "many", summed(300, 12_000, 80)),
+				askedAt(3, "a", "many", summed(400, 16_000, 80)),
+			},
+			[]wire.NodeLinks{
+				{Node: "a", Stage: "few", DelayedPackets: 100, DelayMicroseconds: 4_000, LateMicroseconds: 25 + 5},
+				{Node: "a", Stage: "many", DelayedPackets: 100, DelayMicroseconds: 4_000, LateMicroseconds: 5},
+			},
 		},
 		"a packet that was held up may have been due in a stage before": {
 			[]LinkSample{

@@ -57,10 +57,16 @@ func comparisons(s *v1alpha1.ReplicationSuite) figures.Table {
 	return t
 }
 
+// roundsMost is the largest estimate of rounds that is told as a number.
+const roundsMost = 1000
+
 // rounds of a comparison, and how many would decide it.
 func rounds(c v1alpha1.SuiteComparisonStatus) string {
-	if c.RoundsNeeded == 0 {
+	switch {
+	case c.RoundsNeeded == 0:
 		return fmt.Sprint(c.N)
+	case c.RoundsNeeded > roundsMost:
+		return fmt.Sprintf("%d of over %d", c.N, roundsMost)
 	}
 	return fmt.Sprintf("%d of about %d", c.N, c.RoundsNeeded)
 }

@@ -2,7 +2,6 @@ package distance
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"replab.dev/api/v1alpha1"
@@ -119,103 +118,4 @@ func outBy(e evidence.Run, i int) (from, until time.Time) {
 		return at.Earliest, timespan.Later(free.Latest, evidence.Told(a.BackAt.Time, *evidence.ClockOf(e.Recorder, a.Clock)).Latest)
 	}
 	return at.Earliest, free.Latest
-}
-
-// latePermilleMost is 1%, so that the 99th percentile of packets is not late.
-const latePermilleMost = 10
-
-// uncoveredMost is how much of a stage may be without samples: its ends, and the agent's end.
-const uncoveredMost = 2 * time.Second
-
-// lateStages finds counting stages with too many late packets, or with one as late as by a fault.
-func lateStages(n v1alpha1.LinkedNodeStatus) []finding.Finding {
-	var found []finding.Finding
-	for _, s := range n.Stages {
-		if !s.Discarded && tooLate(s) {
-			found = append(found, finding.Of(finding.PacketsLate, s.Name, s.LatePackets, s.DelayedPackets, n.Name, s.HeldUpPackets, wire.HeldUpLeast.Milliseconds()))
-		}
-	}
-	return found
-}
-
-// tooLate reports whether more packets may have been late than the 99th percentile leaves out, or one as late as by a fault.
-func tooLate(s v1alpha1.LinkedStageStatus) bool {
-	return s.LatePackets*1000 > s.DelayedPackets*latePermilleMost || s.HeldUpPackets > 0
-}
-
-// stateLate sets the counts of delayed packets of each stage.
-func stateLate(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
-	if s.Distance == nil {
-		return
-	}
-	for i := range s.Distance.Nodes {
-		s.Distance.Nodes[i].Stages = linkedStages(e, s.Distance.Nodes[i].Name)
-	}
-}
-
-// linkedStages are the stages that the samples of a node's agent cover.
-func linkedStages(e evidence.Run, node string) []v1alpha1.LinkedStageStatus {
-	var all []v1alpha1.LinkedStageStatus
-	for _, r := range evidence.StagesOf(e) {
-		for _, l := range e.Recorder.Links {
-			if l.Node == node && l.Stage == r.Name && covered(l) {
-				all = append(all, v1alpha1.LinkedStageStatus{
-					Name: r.Name, Discarded: r.Discarded, DelayedPackets: l.DelayedPackets, LatePackets: l.LatePackets, HeldUpPackets: l.HeldUpPackets,
-				})
-			}
-		}
-	}
-	return all
-}
-
-func covered(l wire.NodeLinks) bool { return l.UncoveredMicroseconds <= uncoveredMost.Microseconds() }
-
-// stageOf is a stage's count of packets delayed by a node. The kernel's netem does not count late ones.
-func stageOf(e evidence.Run, n v1alpha1.LinkedNodeStatus, stage string) (found v1alpha1.LinkedStageStatus, known bool) {
-	all := linkedStages(e, n.Name)
-	i := slices.IndexFunc(all, func(s v1alpha1.LinkedStageStatus) bool { return s.Name == stage })
-	if i < 0 {
-		return v1alpha1.LinkedStageStatus{}, n.Method != v1alpha1.LinkPacketQueue
-	}
-	return all[i], true
-}
-
-// lateUnknown finds counting stages in which the agent did not report late packets all the time.
-func lateUnknown(e evidence.Run, n v1alpha1.LinkedNodeStatus) finding.Finding {
-	var stages []string
-	for _, r := range evidence.StagesOf(e) {
-		if _, known := stageOf(e, n, r.Name); !known && !r.Discarded && r.Requests > 0 {
-			stages = append(stages, uncovered(e, n.Name, r.Name))
-		}
-	}
-	if len(stages) == 0 || e.Recorder.Incomplete != "" {
-		return finding.Finding{}
-	}
-	return finding.Of(finding.PacketsLateUnknown, n.Name, strings.Join(stages, ", "))
-}
-
-// uncovered names a stage, and how long it had no sample unless that is all of it.
-func uncovered(e evidence.Run, node, stage string) string {
-	for _, l := range e.Recorder.Links {
-		if l.Node == node && l.Stage == stage {
-			return finding.Of(finding.StagePart, stage, l.UncoveredMicroseconds/1000).String()
-		}
-	}
-	return stage
-}
-
-// lateIn is the reason why packets of a stage may have been late, if there is one.
-func lateIn(e evidence.Run, r wire.StageResult) finding.Finding {
-	if e.Distance == nil {
-		return finding.Finding{}
-	}
-	for _, n := range e.Distance.Nodes {
-		switch s, known := stageOf(e, n, r.Name); {
-		case !known:
-			return finding.Of(finding.LateInStageUnknown, n.Name)
-		case tooLate(s):
-			return finding.Of(finding.LateInStage, s.LatePackets, s.DelayedPackets, n.Name)
-		}
-	}
-	return finding.Finding{}
 }

@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
 )
@@ -26,8 +28,20 @@ func TestPacketsAreLateInAStage(t *testing.T) {
 		"many in the one before": {func(e *evidence.Run) {
 			e.Recorder.Links[warm].LatePackets, e.Recorder.Links[warm].HeldUpPackets = 2500, 1
 		}, nil, []string{"warm"}},
-		"half in the smallest": {func(e *evidence.Run) { e.Recorder.Links[steady].LatePackets = 500 }, []string{"Stage steady: 500 of 1000 delayed packets reached db-0 late"}, []string{"steady"}},
-		"many in the largest":  {func(e *evidence.Run) { e.Recorder.Links[many].LatePackets = 1001 }, []string{"Stage many: 1001 of 100000 delayed"}, []string{"many"}},
+		"half in the smallest":        {func(e *evidence.Run) { e.Recorder.Links[steady].LatePackets = 500 }, []string{"Stage steady: 500 of 1000 delayed packets reached db-0 late"}, []string{"steady"}},
+		"many in the largest":         {func(e *evidence.Run) { e.Recorder.Links[many].LatePackets = 1001 }, []string{"Stage many: 1001 of 100000 delayed"}, []string{"many"}},
+		"many, and hardly on average": {func(e *evidence.Run) { late(e, steady, 100, 10_000, 1000) }, nil, nil},
+		"on average": {func(e *evidence.Run) {
+			late(e, steady, 100, 10_000, 1001)
+		}, []string{"Stage steady: delayed packets reached db-0 late; by 1001 µs on average, of a delay of 10000 µs."}, []string{"steady"}},
+		"less than 5% of a long delay on average": {func(e *evidence.Run) { late(e, steady, 100, 40_000, 2000) }, nil, nil},
+		"more of it": {func(e *evidence.Run) {
+			late(e, steady, 100, 40_000, 2001)
+		}, []string{"Stage steady: delayed packets reached db-0 late; by 2001 µs"}, []string{"steady"}},
+		"one by a fault's length, and hardly on average": {func(e *evidence.Run) {
+			late(e, steady, 1, 10_000, 200)
+			e.Recorder.Links[steady].HeldUpPackets = 1
+		}, []string{"Stage steady: 1 of 1000 delayed packets reached db-0 late; 1 were held up 100 ms"}, []string{"steady"}},
 		"in several": {func(e *evidence.Run) {
 			e.Recorder.Links[steady].LatePackets, e.Recorder.Links[many].HeldUpPackets = 11, 1
 		}, []string{"Stage steady: 11 of 1000 delayed", "Stage many: 0 of 100000 delayed packets reached db-0 late; 1 were held up 100 ms"}, []string{"steady", "many"}},
@@ -71,5 +85,46 @@ func TestPacketsAreLateInAStage(t *testing.T) {
 				t.Errorf("not held against the distance (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// late sets by how much the packets of a stage were late.
+func late(e *evidence.Run, stage int, packets, meanDelay, meanLate int64) {
+	l := &e.Recorder.Links[stage]
+	l.LatePackets, l.DelayMicroseconds, l.LateMicroseconds = packets, meanDelay*l.DelayedPackets, meanLate*l.DelayedPackets
+}
+
+// TestLatePacketsBoundHighPercentiles: a percentile that leaves out fewer requests than packets were late may owe its length to them.
+func TestLatePacketsBoundHighPercentiles(t *testing.T) {
+	for late, want := range map[int64][]string{
+		10:  nil,
+		11:  {"p99Microseconds", "maxMicroseconds"},
+		60:  {"p95Microseconds", "p99Microseconds", "maxMicroseconds"},
+		110: {"p90Microseconds", "p95Microseconds", "p99Microseconds", "maxMicroseconds"},
+	} {
+		latency := &v1alpha1.LatencyStatus{P50Microseconds: 1, P95Microseconds: 2, P99Microseconds: 3, MaxMicroseconds: 4, P90Microseconds: ptr.To[int64](2)}
+		s := v1alpha1.ReplicationExperimentStatus{
+			Load: &v1alpha1.LoadStatus{Stages: []v1alpha1.StageStatus{{Name: "steady"}, {Name: "calm"}}},
+			Distance: &v1alpha1.DistanceStatus{Nodes: []v1alpha1.LinkedNodeStatus{{Name: "db-0", Stages: []v1alpha1.LinkedStageStatus{
+				{Name: "steady", DelayedPackets: 1000, LatePackets: late}, {Name: "calm", DelayedPackets: 100_000},
+			}}}},
+		}
+		s.Load.Stages[0].Latency, s.Load.Stages[1].Latency = latency, latency
+		var b figure.Bounds
+		b.AtLeast("load.stages[steady].latency.maxMicroseconds", 4, "the recorder stood still")
+		Bound(&b, evidence.Run{}, &s)
+		var got []string
+		for _, one := range b {
+			name, of := strings.CutPrefix(one.Figure, "load.stages[steady].latency.")
+			if !of || one.AtLeast != nil && late > 10 {
+				t.Errorf("%d of 1000 late: %+v", late, one)
+			}
+			if one.AtLeast == nil {
+				got = append(got, name)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d of 1000 late (-want +got):\n%s", late, diff)
+		}
 	}
 }

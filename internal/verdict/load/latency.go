@@ -30,10 +30,10 @@ func latencyStatus(l *wire.Latency) *v1alpha1.LatencyStatus {
 	return s
 }
 
-// ranked are the percentiles of the latency, from the shortest.
-var ranked = []struct {
-	name    v1alpha1.Percentile
-	percent int64
+// Percentiles of the latency, from the shortest.
+var Percentiles = []struct {
+	Name    v1alpha1.Percentile
+	Percent int64
 }{{v1alpha1.P50, 50}, {v1alpha1.P75, 75}, {v1alpha1.P90, 90}, {v1alpha1.P95, 95}, {v1alpha1.P99, 99}, {v1alpha1.Max, 100}}
 
 // lower tells whether the true percentile may be longer than any that is known: by the recorder's marks, and where its rank falls among requests
@@ -49,8 +49,8 @@ func lower(l *wire.Latency, f v1alpha1.StageFigures, p v1alpha1.Percentile, perc
 // mostWithUnsent is the smallest known percentile that is no shorter than one of the requests together with those that were not sent.
 func mostWithUnsent(f v1alpha1.StageFigures, percent int64) int64 {
 	rank := percentile.Rank(percent, f.Requests+*f.DroppedIterations)
-	for _, p := range ranked {
-		if value := figure.At(f.Latency, string(p.name)); value != nil && percentile.Rank(p.percent, f.Requests) >= rank {
+	for _, p := range Percentiles {
+		if value := figure.At(f.Latency, string(p.Name)); value != nil && percentile.Rank(p.Percent, f.Requests) >= rank {
 			return *value
 		}
 	}
@@ -164,19 +164,19 @@ func boundLatency(b *figure.Bounds, prefix string, l *wire.Latency, f v1alpha1.S
 	if f.Latency.StandardDeviationMicroseconds != nil && (contradicted != "" || lower(l, f, v1alpha1.Max, 100)) {
 		b.Unknown(prefix+"standardDeviationMicroseconds", cmp.Or(contradicted, whyLower(100, f).String()))
 	}
-	for _, p := range ranked {
-		known := figure.At(f.Latency, string(p.name))
+	for _, p := range Percentiles {
+		known := figure.At(f.Latency, string(p.Name))
 		if known == nil {
 			continue
 		}
-		path, value := prefix+string(p.name), *known
+		path, value := prefix+string(p.Name), *known
 		switch {
 		case contradicted != "":
 			b.Unknown(path, contradicted)
-		case lower(l, f, p.name, p.percent):
-			b.AtLeast(path, value, whyLower(p.percent, f).String())
+		case lower(l, f, p.Name, p.Percent):
+			b.AtLeast(path, value, whyLower(p.Percent, f).String())
 		default:
-			b.Between(path, value, mostWithUnsent(f, p.percent), finding.Of(finding.WereDropped, *f.DroppedIterations).String())
+			b.Between(path, value, mostWithUnsent(f, p.Percent), finding.Of(finding.WereDropped, *f.DroppedIterations).String())
 		}
 	}
 }
