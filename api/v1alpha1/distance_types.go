@@ -128,14 +128,14 @@ type LinkedStageStatus struct {
 	// latePackets were released too late by more than 5% of their delay and more than 1 ms. A maximum: it includes up to two seconds before and
 	// after the stage. Above 1% of delayedPackets, high percentiles of the latency are maximums.
 	LatePackets int64 `json:"latePackets"`
-	// heldUpPackets are the latePackets that were 100 ms late or more. Must be 0. A maximum: it includes up to ten seconds after the stage, since
+	// heldUpPackets are the latePackets that were 100 ms late or more. With faults the run is Inconclusive. A maximum: it includes up to ten seconds after the stage, since
 	// these packets may have been due in it.
 	HeldUpPackets int64 `json:"heldUpPackets"`
-	// meanDelayMicroseconds is the delay that was asked for, on average over the packets. Absent without packets.
+	// meanDelayMicroseconds is the delay that was asked for. Absent without packets, and where packets have different delays.
 	// +optional
 	MeanDelayMicroseconds *int64 `json:"meanDelayMicroseconds,omitempty"`
-	// meanLateMicroseconds is by how much packets were delayed longer, on average. A maximum. If it is above 1 ms and above 5% of
-	// meanDelayMicroseconds in a stage that counts, the run is Inconclusive.
+	// meanLateMicroseconds is by how much packets were delayed longer, on average. If it is above 500 µs and above 5% of meanDelayMicroseconds
+	// in a stage that counts, the run is Inconclusive.
 	// +optional
 	MeanLateMicroseconds *int64 `json:"meanLateMicroseconds,omitempty"`
 }

@@ -92,7 +92,8 @@ type ReplicationSuiteSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	Retries int32 `json:"retries"`
-	// keepTrials is of how many trials the databases stay: the first that are Invalid, lost writes, failed, or are Inconclusive, in this order.
+	// keepTrials: how many trials keep their databases. Invalid trials come first, then those that lost writes, failed or were Inconclusive.
+	// Kept databases go on running beside later trials, so 0 disturbs least.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=0

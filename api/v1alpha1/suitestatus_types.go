@@ -117,6 +117,9 @@ type TrialRun struct {
 	// uid of the experiment, once it was created.
 	// +optional
 	UID types.UID `json:"uid,omitempty"`
+	// specHash identifies what the experiment measures. A run whose spec was changed before its start is Inconclusive.
+	// +optional
+	SpecHash string `json:"specHash,omitempty"`
 	// startTime is when the experiment was accepted.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
@@ -224,6 +227,14 @@ type SuiteComparisonStatus struct {
 // Conclusion of a comparison.
 // +kubebuilder:validation:Enum=Higher;Lower;Same;Undecided
 type Conclusion string
+
+// Conclusions. ConclusionUndecided is neither a difference nor the proof of none.
+const (
+	ConclusionHigher    Conclusion = "Higher"
+	ConclusionLower     Conclusion = "Lower"
+	ConclusionSame      Conclusion = "Same"
+	ConclusionUndecided Conclusion = "Undecided"
+)
 
 // ExpectationStatus is an expectation with what was found.
 type ExpectationStatus struct {

@@ -19,6 +19,8 @@ const (
 	cacheLag = 200 * time.Millisecond
 	// tidyEvery is the time between two looks at a trial whose databases are being removed.
 	tidyEvery = time.Second
+	// tidyPatience is how long databases may take to go: a pod on a lost machine never does.
+	tidyPatience = 10 * time.Minute
 )
 
 // proceed is between two trials: it lets databases go, sums up, and writes the next run down or concludes.
@@ -35,22 +37,39 @@ func (r *Reconciler) proceed(ctx context.Context, s *v1alpha1.ReplicationSuite) 
 	if err != nil || !fresh {
 		return step.Wait(cacheLag, v1alpha1.ReasonRunning, "The results of the last trial are being read."), err
 	}
-	if tidy, err := r.thin(ctx, s, ended); err != nil || !tidy && !s.Spec.Abort {
-		return step.Wait(tidyEvery, v1alpha1.ReasonTidying, "The databases of the last trial are being removed."), err
+	stays, err := r.thin(ctx, s, ended)
+	if err != nil || stays != "" && !s.Spec.Abort && r.Now().Sub(lastEnd(s)) < tidyPatience {
+		return step.Wait(tidyEvery, v1alpha1.ReasonTidying, "The databases of trial %s are being removed.", stays), err
 	}
 	suite.Summarize(s, ended)
-	next := suite.Next(s)
-	switch {
-	case suite.Invalid(&s.Status) == nil && s.Spec.Abort && next != nil:
-		return aborted(s), nil
-	case suite.Invalid(&s.Status) != nil, next == nil:
-		suite.Conclude(s)
-		return step.Done(), nil
-	case s.Spec.Suspend:
-		return suspended(), nil
+	if stays != "" {
+		s.Status.Notes = append(s.Status.Notes, fmt.Sprintf("The databases of trial %s were not removed within %s, and may have disturbed the next ones.", stays, tidyPatience))
 	}
-	s.Status.Runs = append(s.Status.Runs, *next)
-	return running("Trial %s is next.", next.Name), nil
+	return next(s), nil
+}
+
+// next writes the next run down, or concludes.
+func next(s *v1alpha1.ReplicationSuite) step.Outcome {
+	run, invalid := suite.Next(s), suite.Invalid(&s.Status) != nil
+	switch {
+	case s.Spec.Abort && !invalid && (run != nil || lastRun(s).Verdict == v1alpha1.VerdictInconclusive):
+		return aborted(s)
+	case invalid, run == nil:
+		suite.Conclude(s)
+		return step.Done()
+	case s.Spec.Suspend:
+		return suspended()
+	}
+	s.Status.Runs = append(s.Status.Runs, *run)
+	return running("Trial %s is next.", run.Name)
+}
+
+// lastRun is the zero value before the first.
+func lastRun(s *v1alpha1.ReplicationSuite) v1alpha1.TrialRun {
+	if n := len(s.Status.Runs); n > 0 {
+		return s.Status.Runs[n-1]
+	}
+	return v1alpha1.TrialRun{}
 }
 
 // specChanged tells whether a field was changed that is fixed once the suite has started.
@@ -100,21 +119,29 @@ func (r *Reconciler) ended(ctx context.Context, s *v1alpha1.ReplicationSuite) (f
 	return found, true, nil
 }
 
-// thin lets the databases of trials go that need not stay. It is tidy once they are gone: they would disturb the next trial.
-func (r *Reconciler) thin(ctx context.Context, s *v1alpha1.ReplicationSuite, ended map[string]*v1alpha1.ReplicationExperiment) (tidy bool, err error) {
+// lastEnd is when the last run ended.
+func lastEnd(s *v1alpha1.ReplicationSuite) time.Time {
+	if at := lastRun(s).CompletionTime; at != nil {
+		return at.Time
+	}
+	return time.Time{}
+}
+
+// thin lets the databases of trials go that need not stay, and names a trial whose are still there: they would disturb the next one.
+func (r *Reconciler) thin(ctx context.Context, s *v1alpha1.ReplicationSuite, ended map[string]*v1alpha1.ReplicationExperiment) (stays string, err error) {
 	kept := suite.Kept(s, ended)
-	tidy = true
-	for name, x := range ended {
+	for _, run := range s.Status.Runs {
+		x := ended[run.Name]
 		switch {
-		case kept[name] || !x.DeletionTimestamp.IsZero():
+		case x == nil || kept[run.Name] || !x.DeletionTimestamp.IsZero():
 		case x.Spec.Keep != v1alpha1.KeepNever:
 			if err := r.patch(ctx, x, `"keep":"Never"`); err != nil {
-				return false, err
+				return run.Name, err
 			}
-			tidy = false
+			stays = run.Name
 		case x.Generation != x.Status.ObservedGeneration:
-			tidy = false
+			stays = run.Name
 		}
 	}
-	return tidy, nil
+	return stays, nil
 }

@@ -7,6 +7,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -143,6 +144,8 @@ func (r *Reconciler) announce(before, s *v1alpha1.ReplicationSuite) {
 	}
 }
 
+const changedAfterwards = "The spec was changed after the end: the figures are of the spec before."
+
 // afterwards looks after a suite that is complete: keepTrials may have been changed since, and its time to live may be over.
 func (r *Reconciler) afterwards(ctx context.Context, s *v1alpha1.ReplicationSuite) (ctrl.Result, error) {
 	if s.Generation != s.Status.ObservedGeneration {
@@ -151,8 +154,18 @@ func (r *Reconciler) afterwards(ctx context.Context, s *v1alpha1.ReplicationSuit
 		if err != nil || !fresh {
 			return ctrl.Result{RequeueAfter: cacheLag}, err
 		}
-		if tidy, err := r.thin(ctx, s, ended); err != nil || !tidy {
-			return ctrl.Result{RequeueAfter: tidyEvery}, err
+		switch changed, err := specChanged(s); {
+		case err != nil:
+			return ctrl.Result{}, err
+		case changed: // its databases stay: what is cached may lack keepTrials as well
+			if !slices.Contains(s.Status.Notes, changedAfterwards) {
+				s.Status.Notes = atMost(append(s.Status.Notes, changedAfterwards))
+			}
+		default:
+			stays, err := r.thin(ctx, s, ended)
+			if err != nil || stays != "" {
+				return ctrl.Result{RequeueAfter: tidyEvery}, err
+			}
 		}
 		s.Status.ObservedGeneration = s.Generation
 		if _, err := r.writeStatus(ctx, before, s); err != nil {

@@ -246,6 +246,99 @@ func TestAbortEndsTheRunningTrial(t *testing.T) {
 	}
 }
 
+// TestAbortInTheLastTrialIsNoConclusion: the trial that it ended has no figures, and there may be no retries left.
+func TestAbortInTheLastTrialIsNoConclusion(t *testing.T) {
+	w := newWorld(t, passed)
+	w.apply(strings.Replace(pair[:strings.Index(pair, "  comparisons")], "trials: 6", "trials: 2\n  retries: 0", 1))
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 4 }, "pair")
+	w.stands = true
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return s.Status.Runs[3].UID != "" }, "pair")
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Abort = true })
+	if s := w.until(over, "pair"); s.Status.Verdict != v1alpha1.VerdictInconclusive || !strings.HasPrefix(s.Status.Reasons[0], "Aborted: ") {
+		t.Errorf("%s %v", s.Status.Verdict, s.Status.Reasons)
+	}
+}
+
+// TestATrialThatWasEditedWhileItWaitedIsRepeated: it measured something else. What is done with its databases is no edit.
+func TestATrialThatWasEditedWhileItWaitedIsRepeated(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit     func(*v1alpha1.ReplicationExperiment)
+		repeated int32
+	}{
+		"load": {func(x *v1alpha1.ReplicationExperiment) { x.Spec.Load.Stages[0].DurationSeconds++ }, 1},
+		"keep": {func(x *v1alpha1.ReplicationExperiment) { x.Spec.Keep = v1alpha1.KeepNever }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, slower)
+			w.stands = true
+			w.apply(pair)
+			s := w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 1 && s.Status.Runs[0].UID != "" }, "pair")
+			x := &v1alpha1.ReplicationExperiment{}
+			must(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: s.Status.Runs[0].Name}, x))
+			c.edit(x)
+			must(t, w.client.Update(t.Context(), x))
+			w.stands = false
+			s = w.until(over, "pair")
+			said := s.Status.Runs[0].Reason == "its spec was changed before its start"
+			if s.Status.Trials.Repeated != c.repeated || s.Status.Trials.Passed != 12 || said != (c.repeated > 0) {
+				t.Errorf("%+v, the first %+v", s.Status.Trials, s.Status.Runs[0])
+			}
+		})
+	}
+}
+
+func TestASuspendedTrialIsNamed(t *testing.T) {
+	w := newWorld(t, slower)
+	w.stands = true
+	w.apply(pair)
+	s := w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 1 && s.Status.Runs[0].UID != "" }, "pair")
+	x := &v1alpha1.ReplicationExperiment{}
+	must(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: s.Status.Runs[0].Name}, x))
+	x.Spec.Suspend = true
+	must(t, w.client.Update(t.Context(), x))
+	s = w.until(func(s *v1alpha1.ReplicationSuite) bool {
+		return condition(s, "Complete").Reason == v1alpha1.ReasonSuspended
+	}, "pair")
+	if m := condition(s, "Complete").Message; !strings.Contains(m, x.Name) {
+		t.Error(m)
+	}
+}
+
+func TestDatabasesThatNeverGoDoNotStopTheSuite(t *testing.T) {
+	w := newWorld(t, passed)
+	w.remain = true
+	w.apply(strings.Replace(pair[:strings.Index(pair, "  comparisons")], "trials: 6", "trials: 1", 1))
+	w.until(func(s *v1alpha1.ReplicationSuite) bool {
+		return condition(s, "Complete").Reason == v1alpha1.ReasonTidying
+	}, "pair")
+	w.now = w.now.Add(tidyPatience)
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 2 }, "pair")
+	w.until(func(s *v1alpha1.ReplicationSuite) bool {
+		return condition(s, "Complete").Reason == v1alpha1.ReasonTidying
+	}, "pair")
+	w.now = w.now.Add(tidyPatience)
+	s := w.until(over, "pair")
+	if s.Status.Verdict != v1alpha1.VerdictPassed || !slices.ContainsFunc(s.Status.Notes, func(n string) bool { return strings.Contains(n, "were not removed within 10m0s") }) {
+		t.Errorf("%s, notes %q", s.Status.Verdict, s.Status.Notes)
+	}
+}
+
+// TestAChangeAfterTheEndIsNoted: the conclusion is of the spec before, and the databases stay.
+func TestAChangeAfterTheEndIsNoted(t *testing.T) {
+	w := newWorld(t, slower)
+	w.apply(pair)
+	w.until(over, "pair")
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) {
+		s.Spec.Expectations[0].Max, s.Spec.KeepTrials = ptr.To[int64](100), 0
+	})
+	s := w.until(func(s *v1alpha1.ReplicationSuite) bool { return s.Status.ObservedGeneration == s.Generation }, "pair")
+	x := &v1alpha1.ReplicationExperiment{}
+	must(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "pair-async-3"}, x))
+	if !slices.Contains(s.Status.Notes, changedAfterwards) || x.Spec.Keep == v1alpha1.KeepNever {
+		t.Errorf("notes %q, keep %s", s.Status.Notes, x.Spec.Keep)
+	}
+}
+
 func TestSuspendStartsNoFurtherTrial(t *testing.T) {
 	w := newWorld(t, slower)
 	w.apply(pair)

@@ -14,6 +14,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/experiment/step"
+	"replab.dev/internal/compare"
 	"replab.dev/internal/decode"
 	"replab.dev/internal/suite"
 )
@@ -37,21 +38,46 @@ func (r *Reconciler) follow(ctx context.Context, s *v1alpha1.ReplicationSuite, r
 	case !found || !metav1.IsControlledBy(x, s):
 		return r.without(ctx, s, run, found)
 	case run.UID == "":
-		run.UID = x.UID
-		return running("Trial %s runs.", run.Name), nil
+		return adopt(run, x)
 	case meta.IsStatusConditionTrue(x.Status.Conditions, v1alpha1.ConditionComplete):
-		run.StartTime = x.Status.StartTime
-		out := r.end(run, x.Status.Verdict, first(x.Status.Reasons))
-		if x.Status.CompletionTime != nil {
-			run.CompletionTime = x.Status.CompletionTime
-		}
-		return out, nil
+		return r.conclude(run, x)
 	case s.Spec.Abort && !x.Spec.Abort:
 		if err := r.patch(ctx, x, `"abort":true`); err != nil {
 			return step.Outcome{}, err
 		}
 	}
+	if x.Spec.Suspend && x.Status.StartTime == nil {
+		return step.Wait(followEvery, v1alpha1.ReasonSuspended, "Trial %s is suspended. Set its spec.suspend to false.", run.Name), nil
+	}
 	return step.Wait(followEvery, v1alpha1.ReasonRunning, "Trial %s runs.", run.Name), nil
+}
+
+// adopt writes down which experiment is the run's, and what it measures.
+func adopt(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) (step.Outcome, error) {
+	hash, err := suite.HashTrial(&x.Spec)
+	if err != nil {
+		return step.Outcome{}, err
+	}
+	run.UID, run.SpecHash = x.UID, hash
+	return running("Trial %s runs.", run.Name), nil
+}
+
+// conclude writes down what came of a run that is complete.
+func (r *Reconciler) conclude(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) (step.Outcome, error) {
+	hash, err := suite.HashTrial(&x.Spec)
+	if err != nil {
+		return step.Outcome{}, err
+	}
+	verdict, reason := x.Status.Verdict, first(x.Status.Reasons)
+	if run.SpecHash != "" && hash != run.SpecHash && compare.Reliable(verdict) { // an older operator wrote none down
+		verdict, reason = v1alpha1.VerdictInconclusive, "its spec was changed before its start"
+	}
+	run.StartTime = x.Status.StartTime
+	out := r.end(run, verdict, reason)
+	if x.Status.CompletionTime != nil {
+		run.CompletionTime = x.Status.CompletionTime
+	}
+	return out, nil
 }
 
 // without carries a run on whose experiment is not there, with another one in its place where the name is taken.
@@ -107,8 +133,7 @@ func (r *Reconciler) create(ctx context.Context, s *v1alpha1.ReplicationSuite, r
 	case err != nil:
 		return step.Outcome{}, fmt.Errorf("create experiment %s: %w", run.Name, err)
 	}
-	run.UID = object.GetUID()
-	return running("Trial %s runs.", run.Name), nil
+	return running("Trial %s runs.", run.Name), nil // the next look writes its UID down
 }
 
 // patch a field of the spec of the experiment that has this UID.

@@ -31,13 +31,8 @@ func IntervalOf(f figure.Figure) Interval {
 // Exact tells whether the figure is known. A ratio to 0 is no number.
 func (i Interval) Exact() bool { return i.Low == i.High && !math.IsInf(i.Low, 0) }
 
-// Over is the widest ratio that two intervals of positive figures allow.
-func (i Interval) Over(base Interval) Interval {
-	return Interval{i.Low / base.High, i.High / base.Low}
-}
-
-// Lows are the lower bounds of intervals.
-func Lows(all []Interval) []float64 {
+// lows are the lower bounds of intervals.
+func lows(all []Interval) []float64 {
 	values := make([]float64, len(all))
 	for i, one := range all {
 		values[i] = one.Low
@@ -45,8 +40,8 @@ func Lows(all []Interval) []float64 {
 	return values
 }
 
-// Highs are the upper bounds of intervals.
-func Highs(all []Interval) []float64 {
+// highs are the upper bounds of intervals.
+func highs(all []Interval) []float64 {
 	values := make([]float64, len(all))
 	for i, one := range all {
 		values[i] = one.High
@@ -56,7 +51,7 @@ func Highs(all []Interval) []float64 {
 
 // Median of intervals, of which there must be one at least: that of the lower bounds and that of the upper ones.
 func Median(all []Interval) Interval {
-	return Interval{percentile.Median(Lows(all)), percentile.Median(Highs(all))}
+	return Interval{percentile.Median(lows(all)), percentile.Median(highs(all))}
 }
 
 // widest is how many points a percentage may span. A wider one says too little to be stated.

@@ -1,10 +1,8 @@
 package compare
 
 import (
-	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
@@ -103,20 +101,4 @@ func HeldUp(f v1alpha1.StageFigures) string {
 		return Paused(f)
 	}
 	return ""
-}
-
-// Contradicted says why the latency of a load cannot be relied on, "" where no closed loop that counts speaks against it.
-func Contradicted(spec v1alpha1.ReplicationExperimentSpec, l *v1alpha1.LoadStatus) string {
-	for _, s := range l.Stages {
-		discarded := slices.ContainsFunc(spec.Load.Stages, func(asked v1alpha1.Stage) bool { return asked.Name == s.Name && asked.Discard })
-		if s.ClosedLoopHolds == metav1.ConditionFalse && !discarded {
-			return LoopBroken(s.Name)
-		}
-	}
-	return ""
-}
-
-// LoopBroken says that the closed loop of a stage contradicts its latency.
-func LoopBroken(stage string) string {
-	return say(finding.LoopBroken, stage)
 }

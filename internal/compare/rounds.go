@@ -1,16 +1,9 @@
 package compare
 
-import "math"
+import (
+	"math"
 
-// Conclusion of a comparison of two variants.
-type Conclusion string
-
-// Conclusions. ConclusionUndecided is neither a difference nor the proof of none.
-const (
-	ConclusionHigher    Conclusion = "Higher"
-	ConclusionLower     Conclusion = "Lower"
-	ConclusionSame      Conclusion = "Same"
-	ConclusionUndecided Conclusion = "Undecided"
+	"replab.dev/api/v1alpha1"
 )
 
 // Fewest rounds or trials of which ranks can say anything with 95% confidence: five signs are alike in 2 of 32 cases by chance.
@@ -30,34 +23,31 @@ type Rounds struct {
 	// P is the highest probability, by all bounds, of a difference as lopsided as this one if there were none: Wilcoxon's signed-rank test. It is
 	// 5% or less exactly where the range excludes 100.
 	P          float64
-	Conclusion Conclusion
+	Conclusion v1alpha1.Conclusion
 	// RoundsNeeded estimates how many rounds in all would decide it, if the noise stays as it is. It is 0 if it is decided, or if bounds
 	// keep it open.
 	RoundsNeeded int
 }
 
-// CompareRounds compares the figures of a variant with those of another, round by round. It leaves out rounds without a ratio, and is not ok
-// if no round has one.
+// CompareRounds compares the figures of a variant with those of another, round by round. It is not ok without rounds.
 func CompareRounds(of, to []Interval) (Rounds, bool) {
 	var ratios []Interval
 	for i := range min(len(of), len(to)) {
-		if ratio, ok := logRatio(of[i], to[i]); ok {
-			ratios = append(ratios, ratio)
-		}
+		ratios = append(ratios, logRatio(of[i], to[i]))
 	}
 	if len(ratios) == 0 {
 		return Rounds{}, false
 	}
-	low, high := walsh(Lows(ratios), math.Inf(-1)), walsh(Highs(ratios), math.Inf(1))
+	low, high := walsh(lows(ratios), math.Inf(-1)), walsh(highs(ratios), math.Inf(1))
 	typical := Interval{middle(low, math.Inf(-1)), middle(high, math.Inf(1))}
 	chance := chances(len(ratios))
-	c := Rounds{Rounds: len(ratios), RatioPercent: typical.percent(), P: lopsided(low, high, chance), Conclusion: ConclusionUndecided, RoundsNeeded: Fewest}
+	c := Rounds{Rounds: len(ratios), RatioPercent: typical.percent(), P: lopsided(low, high, chance), Conclusion: v1alpha1.ConclusionUndecided, RoundsNeeded: Fewest}
 	if c.Rounds < Fewest {
 		return c, true
 	}
 	cut := beyond(chance)
 	r := Interval{low[cut], high[len(high)-1-cut]}
-	if c.Conclusion = conclude(r); c.Conclusion != ConclusionUndecided {
+	if c.Conclusion = conclude(r); c.Conclusion != v1alpha1.ConclusionUndecided {
 		c.RoundsNeeded = 0
 	} else {
 		c.RoundsNeeded = needed(typical, r, c.Rounds)
@@ -67,37 +57,32 @@ func CompareRounds(of, to []Interval) (Rounds, bool) {
 	return c, true
 }
 
-// logRatio is the logarithm of the ratio of two figures, which are never below 0. There is none where nothing bounds one of them. A figure of 0
-// has a ratio too: to leave its round out would hide the worst rounds. Two zeros are equal.
-func logRatio(of, to Interval) (Interval, bool) {
-	for _, i := range []Interval{of, to} {
-		if i.High < 0 || math.IsInf(i.Low, -1) && math.IsInf(i.High, 1) {
-			return Interval{}, false
-		}
-	}
+// logRatio is the logarithm of the ratio of two figures. A figure of 0 or below has a ratio too, and one that nothing bounds has any: to leave
+// such rounds out would hide the worst ones. Two zeros are equal.
+func logRatio(of, to Interval) Interval {
 	over := func(a, b float64) float64 {
 		if a == b {
 			return 0
 		}
 		return math.Log(a / b)
 	}
-	return Interval{over(max(0, of.Low), to.High), over(of.High, max(0, to.Low))}, true
+	return Interval{over(max(0, of.Low), max(0, to.High)), over(max(0, of.High), max(0, to.Low))}
 }
 
 // margin is the logarithm of the ratio up to which variants are the same.
 var margin = math.Log(1 + sameWithin/100.)
 
 // conclude from the range of a logarithm's median.
-func conclude(r Interval) Conclusion {
+func conclude(r Interval) v1alpha1.Conclusion {
 	switch {
 	case r.Low > -margin && r.High < margin:
-		return ConclusionSame
+		return v1alpha1.ConclusionSame
 	case r.Low > 0:
-		return ConclusionHigher
+		return v1alpha1.ConclusionHigher
 	case r.High < 0:
-		return ConclusionLower
+		return v1alpha1.ConclusionLower
 	}
-	return ConclusionUndecided
+	return v1alpha1.ConclusionUndecided
 }
 
 // needed is how many rounds would decide it, 0 where none can be estimated. The range around the typical logarithm narrows with the square root

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"replab.dev/api/v1alpha1"
 )
 
 // noise is an assumption: the standard deviation of a figure from trial to trial on two cores, as a part of the mean. ADR 39 says why, and what
@@ -51,7 +53,7 @@ func TestRangesHoldTheTrueRatio(t *testing.T) {
 }
 
 func TestADifferenceOfFivePercentIsFoundIn20Rounds(t *testing.T) {
-	found := share(2000, 20, 1.05, 0.05, func(c Rounds) bool { return c.Conclusion == ConclusionHigher })
+	found := share(2000, 20, 1.05, 0.05, func(c Rounds) bool { return c.Conclusion == v1alpha1.ConclusionHigher })
 	t.Logf("found in %.3f", found)
 	if found < 0.9 {
 		t.Errorf("want 0.9")
@@ -69,7 +71,7 @@ func TestRoundsNeededDecideFourInTenSuites(t *testing.T) {
 				continue
 			}
 			asked++
-			if c, _ = CompareRounds(suite(random, c.RoundsNeeded, ratio, 0.05)); c.Conclusion != ConclusionUndecided {
+			if c, _ = CompareRounds(suite(random, c.RoundsNeeded, ratio, 0.05)); c.Conclusion != v1alpha1.ConclusionUndecided {
 				decided++
 			}
 		}
@@ -89,16 +91,16 @@ func TestARangeIsConcludedFrom(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		percent []float64
-		want    Conclusion
+		want    v1alpha1.Conclusion
 		needed  func(int) bool
 	}{
-		"six rounds above":          {[]float64{110, 112, 108, 111, 109, 110}, ConclusionHigher, func(n int) bool { return n == 0 }},
-		"six rounds below":          {[]float64{90, 92, 88, 91, 89, 90}, ConclusionLower, func(n int) bool { return n == 0 }},
-		"equal figures":             {[]float64{100, 100, 100, 100, 100, 100}, ConclusionSame, func(n int) bool { return n == 0 }},
-		"a difference of no weight": {[]float64{101, 101, 101.2, 100.9, 101, 101.1}, ConclusionSame, func(n int) bool { return n == 0 }},
-		"five rounds":               {[]float64{200, 200, 200, 200, 200}, ConclusionUndecided, func(n int) bool { return n == 6 }},
-		"noise":                     {[]float64{90, 110, 95, 105, 100, 101}, ConclusionUndecided, func(n int) bool { return n > 50 }},
-		"almost clear":              {[]float64{106, 107, 105, 99, 106, 104, 98}, ConclusionUndecided, func(n int) bool { return n >= 8 && n < 30 }},
+		"six rounds above":          {[]float64{110, 112, 108, 111, 109, 110}, v1alpha1.ConclusionHigher, func(n int) bool { return n == 0 }},
+		"six rounds below":          {[]float64{90, 92, 88, 91, 89, 90}, v1alpha1.ConclusionLower, func(n int) bool { return n == 0 }},
+		"equal figures":             {[]float64{100, 100, 100, 100, 100, 100}, v1alpha1.ConclusionSame, func(n int) bool { return n == 0 }},
+		"a difference of no weight": {[]float64{101, 101, 101.2, 100.9, 101, 101.1}, v1alpha1.ConclusionSame, func(n int) bool { return n == 0 }},
+		"five rounds":               {[]float64{200, 200, 200, 200, 200}, v1alpha1.ConclusionUndecided, func(n int) bool { return n == 6 }},
+		"noise":                     {[]float64{90, 110, 95, 105, 100, 101}, v1alpha1.ConclusionUndecided, func(n int) bool { return n > 50 }},
+		"almost clear":              {[]float64{106, 107, 105, 99, 106, 104, 98}, v1alpha1.ConclusionUndecided, func(n int) bool { return n >= 8 && n < 30 }},
 	} {
 		got, ok := CompareRounds(ratios(c.percent...))
 		if !ok || got.Conclusion != c.want || !c.needed(got.RoundsNeeded) || got.Rounds != len(c.percent) {
@@ -113,20 +115,30 @@ func TestBoundsStayBoundsInARatio(t *testing.T) {
 		of, to = append(of, AtLeast(120)), append(to, Interval{90, 100})
 	}
 	c, ok := CompareRounds(of, to)
-	if !ok || c.Conclusion != ConclusionHigher || math.Round(c.RatioPercent.Low) != 120 || !math.IsInf(c.RatioPercent.High, 1) || !math.IsInf(c.RangePercent.High, 1) {
+	if !ok || c.Conclusion != v1alpha1.ConclusionHigher || math.Round(c.RatioPercent.Low) != 120 || !math.IsInf(c.RatioPercent.High, 1) || !math.IsInf(c.RangePercent.High, 1) {
 		t.Errorf("%+v", c)
 	}
-	if c, _ := CompareRounds(to, of); c.Conclusion != ConclusionLower || c.RatioPercent.Low != 0 {
+	if c, _ := CompareRounds(to, of); c.Conclusion != v1alpha1.ConclusionLower || c.RatioPercent.Low != 0 {
 		t.Errorf("the other way round: %+v", c)
 	}
 	of[0] = AtLeast(1) // one trial that says nothing
-	if c, _ := CompareRounds(of, to); c.Conclusion != ConclusionHigher {
+	if c, _ := CompareRounds(of, to); c.Conclusion != v1alpha1.ConclusionHigher {
 		t.Errorf("with one that says nothing: %+v", c)
+	}
+	of[0] = Interval{math.Inf(-1), math.Inf(1)} // one that nothing bounds
+	if c, _ := CompareRounds(of, to); c.Conclusion != v1alpha1.ConclusionHigher || c.Rounds != 12 {
+		t.Errorf("with one that nothing bounds: %+v", c)
+	}
+	for i := range 6 {
+		of[i] = Interval{math.Inf(-1), math.Inf(1)}
+	}
+	if c, _ := CompareRounds(of, to); c.Conclusion != v1alpha1.ConclusionUndecided {
+		t.Errorf("with six that nothing bounds: %+v", c)
 	}
 	for i := range of {
 		of[i] = AtLeast(50)
 	}
-	if c, _ := CompareRounds(of, to); c.Conclusion != ConclusionUndecided || c.RoundsNeeded != 0 {
+	if c, _ := CompareRounds(of, to); c.Conclusion != v1alpha1.ConclusionUndecided || c.RoundsNeeded != 0 {
 		t.Errorf("bounds that no round makes exact: %+v", c)
 	}
 }
@@ -136,13 +148,13 @@ func TestBoundsThatNoRoundNarrowsNeedNoRounds(t *testing.T) {
 	for i := range of {
 		of[i], to[i] = Interval{99 + float64(i%3), 104}, Exact(100) // may be the same, and may be higher
 	}
-	if c, _ := CompareRounds(of, to); c.Conclusion != ConclusionUndecided || c.RoundsNeeded != 0 {
+	if c, _ := CompareRounds(of, to); c.Conclusion != v1alpha1.ConclusionUndecided || c.RoundsNeeded != 0 {
 		t.Errorf("%+v", c)
 	}
 	for i := range of {
 		of[i] = Interval{94 + 4*float64(i%3), 94.1 + 4*float64(i%3)} // bounds that noise exceeds
 	}
-	if c, _ := CompareRounds(of, to); c.Conclusion != ConclusionUndecided || c.RoundsNeeded <= 10 {
+	if c, _ := CompareRounds(of, to); c.Conclusion != v1alpha1.ConclusionUndecided || c.RoundsNeeded <= 10 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -177,7 +189,7 @@ func TestBoundsNeverSayMoreThanFigures(t *testing.T) {
 		if !within(exact.RatioPercent, wide.RatioPercent) || !within(*exact.RangePercent, *wide.RangePercent) || exact.P > wide.P {
 			t.Fatalf("%v to %v: %+v %v\nfigures %v to %v: %+v %v", of, to, wide, wide.RangePercent, exactOf, exactTo, exact, exact.RangePercent)
 		}
-		if wide.Conclusion != ConclusionUndecided && wide.Conclusion != exact.Conclusion && exact.Conclusion != ConclusionSame {
+		if wide.Conclusion != v1alpha1.ConclusionUndecided && wide.Conclusion != exact.Conclusion && exact.Conclusion != v1alpha1.ConclusionSame {
 			t.Fatalf("%v to %v: %v, figures %v to %v: %v", of, to, wide.Conclusion, exactOf, exactTo, exact.Conclusion)
 		}
 		if r := exact.RangePercent; (r.Low > 100 || r.High < 100) != (exact.P <= 0.05) {
@@ -195,17 +207,17 @@ func TestZerosHaveARatio(t *testing.T) {
 	inf := math.Inf(1)
 	for name, c := range map[string]struct {
 		of, to     []Interval
-		conclusion Conclusion
+		conclusion v1alpha1.Conclusion
 		ratio, all Interval
 	}{
-		"none served":        {repeat(6, Exact(0)), repeat(6, Exact(5)), ConclusionLower, Exact(0), Exact(0)},
-		"none at the other":  {repeat(6, Exact(5)), repeat(6, Exact(0)), ConclusionHigher, Interval{inf, inf}, Interval{inf, inf}},
-		"none at either":     {repeat(6, Exact(0)), repeat(6, Exact(0)), ConclusionSame, Exact(100), Exact(100)},
-		"none in two rounds": {repeat(6, Exact(5), Exact(0), Exact(0)), repeat(8, Exact(4)), ConclusionUndecided, Exact(125), Interval{0, 125}},
-		"one round each way": {repeat(6, Exact(5), Exact(0), Exact(5)), repeat(7, Exact(5), Exact(0)), ConclusionUndecided, Exact(100), Interval{0, inf}},
-		"at most five":       {repeat(6, Interval{math.Inf(-1), 5}), repeat(6, Exact(10)), ConclusionLower, Interval{0, 50}, Interval{0, 50}},
-		"maybe none at both": {repeat(6, Interval{0, 5}), repeat(6, Interval{0, 5}), ConclusionUndecided, Interval{0, inf}, Interval{0, inf}},
-		"maybe none to none": {repeat(6, Interval{0, 5}), repeat(6, Exact(0)), ConclusionUndecided, Interval{100, inf}, Interval{100, inf}},
+		"none served":        {repeat(6, Exact(0)), repeat(6, Exact(5)), v1alpha1.ConclusionLower, Exact(0), Exact(0)},
+		"none at the other":  {repeat(6, Exact(5)), repeat(6, Exact(0)), v1alpha1.ConclusionHigher, Interval{inf, inf}, Interval{inf, inf}},
+		"none at either":     {repeat(6, Exact(0)), repeat(6, Exact(0)), v1alpha1.ConclusionSame, Exact(100), Exact(100)},
+		"none in two rounds": {repeat(6, Exact(5), Exact(0), Exact(0)), repeat(8, Exact(4)), v1alpha1.ConclusionUndecided, Exact(125), Interval{0, 125}},
+		"one round each way": {repeat(6, Exact(5), Exact(0), Exact(5)), repeat(7, Exact(5), Exact(0)), v1alpha1.ConclusionUndecided, Exact(100), Interval{0, inf}},
+		"at most five":       {repeat(6, Interval{math.Inf(-1), 5}), repeat(6, Exact(10)), v1alpha1.ConclusionLower, Interval{0, 50}, Interval{0, 50}},
+		"maybe none at both": {repeat(6, Interval{0, 5}), repeat(6, Interval{0, 5}), v1alpha1.ConclusionUndecided, Interval{0, inf}, Interval{0, inf}},
+		"maybe none to none": {repeat(6, Interval{0, 5}), repeat(6, Exact(0)), v1alpha1.ConclusionUndecided, Interval{100, inf}, Interval{100, inf}},
 	} {
 		near := func(got, want Interval) bool {
 			return (got.Low == want.Low || math.Abs(got.Low-want.Low) < 1e-9) && (got.High == want.High || math.Abs(got.High-want.High) < 1e-9)
@@ -223,13 +235,14 @@ func TestARatioToNothingIsNotExact(t *testing.T) {
 	}
 }
 
-func TestRoundsWithoutARatioAreLeftOut(t *testing.T) {
+// TestRoundsThatNothingBoundsCount, with any ratio, and a figure below 0 counts as 0: to leave them out would make the others speak for all.
+func TestRoundsThatNothingBoundsCount(t *testing.T) {
 	unknown := Interval{math.Inf(-1), math.Inf(1)}
-	if c, ok := CompareRounds([]Interval{unknown, Exact(5), Exact(-1)}, []Interval{Exact(5), unknown, Exact(1)}); ok {
+	if c, ok := CompareRounds([]Interval{unknown, Exact(5)}, []Interval{Exact(5), unknown, Exact(7)}); !ok || c.Rounds != 2 || c.RatioPercent != (Interval{0, math.Inf(1)}) {
 		t.Errorf("%+v", c)
 	}
-	if c, ok := CompareRounds([]Interval{unknown, Exact(5)}, []Interval{Exact(5), Exact(10), Exact(7)}); !ok || c.Rounds != 1 || math.Round(c.RatioPercent.Low) != 50 || c.P != 1 {
-		t.Errorf("%+v", c)
+	if c, ok := CompareRounds([]Interval{Exact(-1)}, []Interval{Exact(1)}); !ok || c.RatioPercent != Exact(0) {
+		t.Errorf("below 0: %+v", c)
 	}
 	if c, ok := CompareRounds(nil, nil); ok {
 		t.Errorf("%+v", c)

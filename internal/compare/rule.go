@@ -81,7 +81,8 @@ func otherScript(now, base Run) string {
 	return ""
 }
 
-// Same are the fields of the spec that runs must have in common. The place of the app and of stages is part of what is compared.
+// Same are the fields of the spec that variants of a suite should have in common. A suite compares them whole, with the app's zone and the
+// stages' distance. Comparisons of runs go by differing, which leaves these out.
 var Same = []string{"load", "dataset", "app", "probes", "faults"}
 
 // differing names the fields of two specs that would show in the figures without being what is compared.

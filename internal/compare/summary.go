@@ -1,9 +1,7 @@
 package compare
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"golang.org/x/perf/benchmath"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -29,17 +27,10 @@ func Summarize(values []Interval) Summary {
 	}
 	s := Summary{Trials: len(values), Median: Median(values)}
 	if len(values) >= Fewest {
-		low, high := medianRange(Lows(values)), medianRange(Highs(values))
+		low, high := medianRange(lows(values)), medianRange(highs(values))
 		s.Range = &Interval{low.Low, high.High}
 	}
 	return s
-}
-
-// Sorted are all values in their order: by their lower ends, and of equal ones by their upper ends. A median hides the worst outage.
-func Sorted(values []Interval) []Interval {
-	return slices.SortedFunc(slices.Values(values), func(a, b Interval) int {
-		return cmp.Or(cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High))
-	})
 }
 
 func medianRange(values []float64) Interval {

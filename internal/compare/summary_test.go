@@ -69,17 +69,6 @@ func TestBoundsNeverSayMoreOfAMedianThanFigures(t *testing.T) {
 	}
 }
 
-func TestSortedKeepsAllValues(t *testing.T) {
-	values := []Interval{AtLeast(300), Exact(20), {20, 30}, Exact(20), {math.Inf(-1), 5}}
-	want := []Interval{{math.Inf(-1), 5}, Exact(20), Exact(20), {20, 30}, AtLeast(300)}
-	if got := Sorted(values); !slices.Equal(got, want) || values[0] != AtLeast(300) {
-		t.Errorf("%v, of %v", got, values)
-	}
-	if got := Sorted(nil); len(got) != 0 {
-		t.Errorf("%v", got)
-	}
-}
-
 func TestTrialsThatCannotTellCountNowhere(t *testing.T) {
 	unknown := Interval{math.Inf(-1), math.Inf(1)}
 	for name, c := range map[string]struct {

@@ -37,7 +37,7 @@ func (a *app) operations() []operation {
 		{name: "login", method: http.MethodPost, path: wire.SocialPathLogin, serve: a.login},
 		{name: "profile", method: http.MethodGet, path: wire.SocialPathGet + "{id}", serve: a.profile},
 		{name: "search", method: http.MethodGet, path: wire.SocialPathSearch, serve: a.search},
-		{name: "update", method: http.MethodPut, path: wire.SocialPathUpdate + "{id}", write: true, serve: a.update},
+		{name: wire.OperationUpdate, method: http.MethodPut, path: wire.SocialPathUpdate + "{id}", write: true, serve: a.update},
 		{name: "probe", method: http.MethodPut, path: wire.SocialPathProbe + "{id}", write: true, serve: a.probe},
 	}
 }

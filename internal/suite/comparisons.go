@@ -60,7 +60,7 @@ func (r results) comparison(c v1alpha1.SuiteComparison) (all []compared) {
 // ratio compares a metric round by round.
 func ratio(c v1alpha1.SuiteComparison, m metric, of, to map[int32]*v1alpha1.ReplicationExperiment) compared {
 	found := compared{SuiteComparisonStatus: v1alpha1.SuiteComparisonStatus{
-		Of: c.Of, To: c.To, Metric: v1alpha1.SuiteMetric(m.Name), Stage: m.stage, Item: m.item, Conclusion: v1alpha1.Conclusion(compare.ConclusionUndecided),
+		Of: c.Of, To: c.To, Metric: v1alpha1.SuiteMetric(m.Name), Stage: m.stage, Item: m.item, Conclusion: v1alpha1.ConclusionUndecided,
 	}}
 	var now, base []compare.Interval
 	for _, round := range slices.Sorted(maps.Keys(of)) {
@@ -77,7 +77,7 @@ func ratio(c v1alpha1.SuiteComparison, m metric, of, to map[int32]*v1alpha1.Repl
 	if !ok {
 		return found
 	}
-	found.N, found.Conclusion, found.RoundsNeeded = int32(rounds.Rounds), v1alpha1.Conclusion(rounds.Conclusion), int32(rounds.RoundsNeeded)
+	found.N, found.Conclusion, found.RoundsNeeded = int32(rounds.Rounds), rounds.Conclusion, int32(rounds.RoundsNeeded)
 	found.P = decimal(rounds.P)
 	if rounds.RatioPercent.Exact() {
 		found.RatioPercent = decimal(rounds.RatioPercent.Low)

@@ -119,10 +119,52 @@ func TestFiguresOfListsAreOfTheSameItem(t *testing.T) {
 	}
 	values := map[string]int{}
 	for _, v := range suite.Values(p.ReplicationSuite, p.experiments) {
-		values[v.Item]++
+		if v.Item != "" {
+			values[v.Item]++
+		}
 	}
-	if diff := cmp.Diff(map[string]int{"": values[""], "db-0 to db-1": 12, "db-1 to db-0": 12, "db-0": 12, "app": 12}, values); diff != "" {
+	if diff := cmp.Diff(map[string]int{"db-0 to db-1": 12, "db-1 to db-0": 12, "db-0": 12, "app": 12}, values); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestTrialsOfDifferentSoftwareAreNoted: an upgrade between two rounds, or another script in the same place.
+func TestTrialsOfDifferentSoftwareAreNoted(t *testing.T) {
+	for name, change := range map[string]func(*v1alpha1.ReplicationExperimentStatus){
+		"":       func(*v1alpha1.ReplicationExperimentStatus) {},
+		"image":  func(s *v1alpha1.ReplicationExperimentStatus) { s.Images = &v1alpha1.ImagesStatus{Replab: "replab:2"} },
+		"script": func(s *v1alpha1.ReplicationExperimentStatus) { s.ScriptHash = "2" },
+	} {
+		p := play(t, pair, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+			x.Name = run.Name
+			rate(x, 1000)
+			if run.Name == "s-b-4" {
+				change(&x.Status)
+			}
+		})
+		notes := strings.Join(p.Status.Notes, "\n")
+		if said := strings.Contains(notes, "Trials s-b-1 and s-b-4 ran different images, versions or scripts: the figures of b mix both."); said != (name != "") || strings.Contains(notes, "of a mix") {
+			t.Errorf("%q: %s", name, notes)
+		}
+	}
+}
+
+// TestTheStatusHoldsSoManyFigures: more would be refused by the API server, again and again.
+func TestTheStatusHoldsSoManyFigures(t *testing.T) {
+	p := play(t, strings.Replace(pair, "[requestsPerSecond]", "[requestsPerSecond, stageThreadsPeak]", 1), 12, func(_ *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+		rate(x, 1000)
+		x.Spec.Load.Stages = nil
+		for i := range 30 {
+			stage := v1alpha1.StageStatus{Name: fmt.Sprintf("s%d", i)}
+			for j := range 10 {
+				stage.Resources = append(stage.Resources, v1alpha1.StageResources{Name: fmt.Sprintf("r%d", j), ResourceFigures: v1alpha1.ResourceFigures{ThreadsPeak: 1}})
+			}
+			x.Spec.Load.Stages = append(x.Spec.Load.Stages, v1alpha1.Stage{Name: stage.Name})
+			x.Status.Load.Stages = append(x.Status.Load.Stages, stage)
+		}
+	})
+	if n := len(p.Status.Variants[0].Figures); n != 256 || !slices.ContainsFunc(p.Status.Notes, func(n string) bool { return strings.Contains(n, "256 figures of variant a") }) {
+		t.Errorf("%d figures, notes %q", n, p.Status.Notes)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// firstAt is how many seconds after the start of the load the first drawn fault comes, at least.
+	// firstAt is how many seconds after the start of the load the first drawn fault comes, at least. It also waits for stages: see countsFrom.
 	firstAt = 12
 	// spread is by how many seconds a fault may come later in its partition, and double the seconds that the partition may last longer.
 	spread = 10
@@ -21,19 +21,20 @@ const (
 // cuts are whom the partitions around faults cut nodes off from.
 var cuts = []v1alpha1.PartitionFrom{v1alpha1.PartitionPeers, v1alpha1.PartitionEveryone}
 
-// draw the faults of a round for topologies of so many nodes.
-func draw(d *v1alpha1.DrawFaults, nodes int, random *rand.Rand) []v1alpha1.Fault {
+// draw the faults of a round for topologies of so many nodes, from a second of the load on. A trial is drawn before its suite is refused, so it may
+// ask for more nodes than there are.
+func draw(d *v1alpha1.DrawFaults, nodes int, from int64, random *rand.Rand) []v1alpha1.Fault {
 	some := func() []int { return random.Perm(nodes)[:min(int(d.Nodes[random.IntN(len(d.Nodes))]), nodes)] }
 	var faults []v1alpha1.Fault
-	at := int64(firstAt)
+	at := max(firstAt, from)
 	for i := range d.Count {
 		at += random.Int64N(4)
 		cutEnds := int64(0)
 		if lead := d.DuringPartitionSeconds; lead != nil {
 			moment := *lead + random.Int64N(spread+1)
 			hold := moment + beforeCutEnds + random.Int64N(spread/2+1)
-			from := cuts[random.IntN(len(cuts))]
-			faults = append(faults, alike(fmt.Sprintf("cut-%d", i+1), at, hold, v1alpha1.ActionPartition, from, some())...)
+			side := cuts[random.IntN(len(cuts))]
+			faults = append(faults, alike(fmt.Sprintf("cut-%d", i+1), at, hold, v1alpha1.ActionPartition, side, some())...)
 			cutEnds = at + hold
 			at += moment
 		}
@@ -42,8 +43,8 @@ func draw(d *v1alpha1.DrawFaults, nodes int, random *rand.Rand) []v1alpha1.Fault
 		if action == v1alpha1.ActionKillServer {
 			hold = 0 // its manager starts the server again
 		}
-		from := v1alpha1.PartitionFrom(d.PartitionFrom[random.IntN(len(d.PartitionFrom))])
-		faults = append(faults, alike(fmt.Sprintf("draw-%d", i+1), at, hold, action, from, some())...)
+		side := v1alpha1.PartitionFrom(d.PartitionFrom[random.IntN(len(d.PartitionFrom))])
+		faults = append(faults, alike(fmt.Sprintf("draw-%d", i+1), at, hold, action, side, some())...)
 		at = max(at+hold, cutEnds) + d.RestSeconds
 	}
 	return faults
@@ -62,6 +63,27 @@ func alike(name string, at, hold int64, action v1alpha1.FaultAction, from v1alph
 		})
 	}
 	return all
+}
+
+// countsFrom is the second of the load from when on a fault counts in all variants: after the stages at the beginning that are discarded, at rest
+// or without distance, and after the last rest.
+func countsFrom(variants []map[string]any) (seconds int64) {
+	for _, spec := range variants {
+		load, _ := spec["load"].(map[string]any)
+		stages, _ := load["stages"].([]any)
+		end, leading := int64(0), true
+		for _, s := range stages {
+			stage, _ := s.(map[string]any)
+			end += field(stage, "durationSeconds")
+			users, closed := stage["users"].(int64)
+			rest := closed && users == 0
+			leading = leading && (rest || stage["discard"] == true || stage["distance"] == string(v1alpha1.StageWithoutDistance))
+			if leading || rest {
+				seconds = max(seconds, end)
+			}
+		}
+	}
+	return seconds
 }
 
 // fit makes the last stage as long as the faults and the rest after them need. A load whose last stage no fault reaches stays as it is.

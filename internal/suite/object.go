@@ -43,11 +43,12 @@ func Experiment(suite *v1alpha1.ReplicationSuite, r v1alpha1.TrialRun) (*unstruc
 		return nil, err
 	}
 	if d := suite.Spec.DrawFaults; d != nil {
-		nodes, err := fewestNodes(&suite.Spec)
+		all, err := specs(&suite.Spec)
 		if err != nil {
 			return nil, err
 		}
-		spec["faults"] = items(draw(d, nodes, random(suite.Spec.Seed, r.Round, faultStream)))
+		_, nodes := fewestNodes(all)
+		spec["faults"] = items(draw(d, nodes, countsFrom(all), random(suite.Spec.Seed, r.Round, faultStream)))
 		fit(spec, d.RestSeconds)
 	}
 	spec["keep"] = string(v1alpha1.KeepAlways) // until it was looked at
@@ -66,18 +67,35 @@ func Experiment(suite *v1alpha1.ReplicationSuite, r v1alpha1.TrialRun) (*unstruc
 	return x, nil
 }
 
-// fewestNodes that a variant has: drawn faults hit nodes that all have.
-func fewestNodes(spec *v1alpha1.ReplicationSuiteSpec) (int, error) {
-	var all []int64
+// specs of all variants, in their order.
+func specs(spec *v1alpha1.ReplicationSuiteSpec) (all []map[string]any, err error) {
 	for _, v := range spec.Variants {
 		merged, err := Spec(spec, v.Name)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		nodes, _, _ := unstructured.NestedInt64(merged, "topology", "nodes") // another type is refused with the experiment
-		all = append(all, max(1, nodes))
+		all = append(all, merged)
 	}
-	return int(slices.Min(all)), nil
+	return all, nil
+}
+
+// mostNodes that a topology may have.
+const mostNodes = 10
+
+// fewestNodes is the place of the variant with the fewest nodes, and their number: drawn faults hit nodes that all have. A variant whose number
+// cannot be read is left out: it is refused with the experiment.
+func fewestNodes(variants []map[string]any) (variant, nodes int) {
+	for i, spec := range variants {
+		topology, _ := spec["topology"].(map[string]any)
+		n, isNumber := topology["nodes"].(int64)
+		if !isNumber && topology["nodes"] != nil {
+			continue
+		}
+		if has := int(min(max(1, n), mostNodes)); nodes == 0 || has < nodes { // 1 by default
+			variant, nodes = i, has
+		}
+	}
+	return variant, nodes
 }
 
 // items are faults as they are in an object.

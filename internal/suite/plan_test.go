@@ -180,6 +180,102 @@ func TestFaultsComeDuringPartitions(t *testing.T) {
 	}
 }
 
+// TestDrawnFaultsWaitUntilTheyCount: a fault in a stage that is discarded, or before the end of a rest, would be refused.
+func TestDrawnFaultsWaitUntilTheyCount(t *testing.T) {
+	const steady = "{name: steady, durationSeconds: 20, users: 5}"
+	for name, c := range map[string]struct {
+		stages, other string // other are the stages of the second variant, "" for the same
+		from          int64
+	}{
+		"no warm-up":                   {steady, "", 12},
+		"a short warm-up":              {"{name: warm, durationSeconds: 12, users: 5, discard: true}, " + steady, "", 12},
+		"a long warm-up":               {"{name: warm, durationSeconds: 40, users: 5, discard: true}, " + steady, "", 40},
+		"a warm-up in two stages":      {"{name: a, durationSeconds: 10, users: 1, discard: true}, {name: b, durationSeconds: 10, users: 5, discard: true}, " + steady, "", 20},
+		"a rest after the warm-up":     {"{name: warm, durationSeconds: 10, users: 5, discard: true}, {name: idle, durationSeconds: 15, users: 0}, " + steady, "", 25},
+		"stages without distance":      {"{name: near, durationSeconds: 20, users: 5, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 5, discard: true}, " + steady, "", 30},
+		"a rest after a stage":         {"{name: first, durationSeconds: 20, users: 5}, {name: idle, durationSeconds: 10, users: 0}, " + steady, "", 30},
+		"an open loop":                 {"{name: open, durationSeconds: 20, requestsPerSecond: 5}, " + steady, "", 12},
+		"a discarded stage later":      {"{name: first, durationSeconds: 20, users: 5}, {name: ramp, durationSeconds: 10, users: 9, discard: true}, " + steady, "", 12},
+		"a warm-up of another variant": {steady, "{name: warm, durationSeconds: 60, users: 5, discard: true}, " + steady, 60},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.other == "" {
+				c.other = c.stages
+			}
+			s := parse(t, fmt.Sprintf(`
+  template: {spec: {topology: {type: Async, nodes: 3}, load: {stages: [%s]}}}
+  variants: [{name: a}, {name: b, patch: {load: {stages: [%s]}}}]
+  trials: 20
+  drawFaults: {count: 2, actions: [Kill], restSeconds: 40}
+`, c.stages, c.other))
+			for round := int32(1); round <= 20; round++ {
+				faults, seconds := drawnFaults(t, s, "a", round)
+				others, otherSeconds := drawnFaults(t, s, "b", round)
+				if !cmp.Equal(faults, others) {
+					t.Errorf("round %d: the variants have different faults", round)
+				}
+				if at := faults[0].AtSeconds; at < c.from || at > c.from+3 {
+					t.Errorf("round %d: the first fault comes at %d s, want %d s or up to 3 s later", round, at, c.from)
+				}
+				last := faults[len(faults)-1]
+				if want := last.AtSeconds + last.HoldSeconds + 40; seconds != want || otherSeconds != want {
+					t.Errorf("round %d: the loads take %d and %d s, want %d", round, seconds, otherSeconds, want)
+				}
+			}
+		})
+	}
+}
+
+func TestAShortWarmUpDrawsTheSameFaults(t *testing.T) {
+	was, now := parse(t, drawn), parse(t, strings.Replace(drawn, "users: 1}", "users: 1, discard: true}", 1))
+	for round := int32(1); round <= 20; round++ {
+		before, _ := drawnFaults(t, was, "a", round)
+		if after, _ := drawnFaults(t, now, "a", round); !cmp.Equal(before, after) {
+			t.Errorf("round %d: %s", round, cmp.Diff(before, after))
+		}
+	}
+}
+
+func TestFaultsOnMoreNodesThanAVariantHas(t *testing.T) {
+	for name, c := range map[string]struct{ variants, nodes, want string }{
+		"as many as all have":       {"[{name: a}, {name: b, patch: {topology: {nodes: 2}}}]", "[1, 2]", ""},
+		"more than one variant has": {"[{name: a}, {name: b, patch: {topology: {nodes: 2}}}]", "[3, 1]", "spec.drawFaults.nodes: a fault would hit 3 nodes, and variant b has only 2. Use at most 2, or raise the variant's topology.nodes."},
+		"a server alone":            {"[{name: single, patch: {topology: {type: Single, nodes: null}}}, {name: a}]", "[2]", "spec.drawFaults.nodes: a fault would hit 2 nodes, and variant single has only 1."},
+		"a number that is none":     {`[{name: a, patch: {topology: {nodes: "many"}}}]`, "[3]", ""}, // refused with the experiment
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := parse(t, fmt.Sprintf(`
+  template: {spec: {topology: {type: Async, nodes: 3}, load: {stages: [{name: steady, durationSeconds: 20, users: 5}]}}}
+  variants: %s
+  trials: 2
+  drawFaults: {actions: [Pause], nodes: %s}
+`, c.variants, c.nodes))
+			tried := 0
+			wrong, err := suite.Refused(s, func(v1alpha1.TrialRun) (*v1alpha1.ReplicationExperiment, []string, error) {
+				tried++
+				return &v1alpha1.ReplicationExperiment{}, nil, nil
+			})
+			got := strings.Join(wrong, "\n")
+			if err != nil || !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") || (got == "") != (tried > 0) {
+				t.Errorf("%q after %d trials, %v, want %q", got, tried, err, c.want)
+			}
+			if words := len(strings.Fields(got)); words > 26 { // the field and 25 words
+				t.Errorf("%d words: %s", words, got)
+			}
+		})
+	}
+}
+
+// TestImpossibleNodesAreDrawn without harm: the experiment is refused afterwards.
+func TestImpossibleNodesAreDrawn(t *testing.T) {
+	for _, nodes := range []string{"-1", "0", "9000000000000000000", `"three"`, "null"} {
+		s := parse(t, strings.NewReplacer("nodes: 3", "nodes: "+nodes, ", {name: c, patch: {topology: {nodes: 2}}}", "").Replace(drawn))
+		if _, err := suite.Experiment(s, v1alpha1.TrialRun{Name: "x", Variant: "a", Round: 1, Attempt: 1}); err != nil {
+			t.Errorf("%s nodes: %v", nodes, err)
+		}
+	}
+}
+
 func TestOnlyFixedFieldsChangeTheHash(t *testing.T) {
 	hash := func(change func(*v1alpha1.ReplicationSuiteSpec)) string {
 		s := parse(t, three)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
@@ -52,21 +53,52 @@ func Summarize(suite *v1alpha1.ReplicationSuite, experiments map[string]*v1alpha
 	s.Variants = nil
 	for _, v := range suite.Spec.Variants {
 		s.Variants = append(s.Variants, r.variant(v.Name))
+		s.Notes = append(s.Notes, r.mixed(v.Name)...)
 	}
+	s.Notes = append(s.Notes, r.besides()...)
 	r.compareAll()
 	r.judge()
 	s.EstimatedCompletionTime = eta(suite)
 	s.Columns = map[string]string{"trials": fmt.Sprintf("%d/%d", s.Trials.Done, s.Trials.Total)}
 }
 
-// deleted says whose figures are left out.
+// deleted says whose figures are left out, and whose losses.
 func (r results) deleted() (notes []string) {
 	for _, run := range r.suite.Status.Runs {
-		if compare.Reliable(run.Verdict) && r.experiments[run.Name] == nil {
+		if run.UID != "" && run.Verdict != "" && r.experiments[run.Name] == nil {
 			notes = append(notes, fmt.Sprintf("Experiment %s was deleted: its figures are left out.", run.Name))
 		}
 	}
 	return notes
+}
+
+// mixed says that trials of a variant did not run the same software.
+func (r results) mixed(variant string) []string {
+	trials := inOrder(r.counted(variant))
+	if len(trials) == 0 {
+		return nil
+	}
+	first := trials[0]
+	i := slices.IndexFunc(trials, func(x *v1alpha1.ReplicationExperiment) bool {
+		return !equality.Semantic.DeepEqual(x.Status.Images, first.Status.Images) || !equality.Semantic.DeepEqual(x.Status.Versions, first.Status.Versions) ||
+			x.Status.ScriptHash != first.Status.ScriptHash
+	})
+	if i < 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Trials %s and %s ran different images, versions or scripts: the figures of %s mix both.", first.Name, trials[i].Name, variant)}
+}
+
+// besides says that databases of trials stay, beside which later ones ran.
+func (r results) besides() []string {
+	runs := r.suite.Status.Runs
+	kept := Kept(r.suite, r.experiments)
+	for i, run := range runs {
+		if kept[run.Name] && i < len(runs)-1 {
+			return []string{"Databases of trials stay and ran on beside later trials: keepTrials 0 disturbs none."}
+		}
+	}
+	return nil
 }
 
 func count(suite *v1alpha1.ReplicationSuite) *v1alpha1.TrialCounts {
@@ -106,8 +138,15 @@ func (r results) variant(name string) v1alpha1.VariantStatus {
 			v.Figures = append(v.Figures, summary(m, values))
 		}
 	}
+	if len(v.Figures) > mostFigures {
+		v.Figures = v.Figures[:mostFigures]
+		r.suite.Status.Notes = append(r.suite.Status.Notes, fmt.Sprintf("The status holds %d figures of variant %s: compare fewer metrics.", mostFigures, name))
+	}
 	return v
 }
+
+// mostFigures is how many the status holds of a variant.
+const mostFigures = 256
 
 func summary(m metric, values []compare.Interval) v1alpha1.TrialsFigure {
 	s := compare.Summarize(values)

@@ -107,7 +107,18 @@ func repeated(runs []v1alpha1.TrialRun) int32 {
 func Hash(spec *v1alpha1.ReplicationSuiteSpec) (string, error) {
 	fixed := spec.DeepCopy()
 	fixed.KeepTrials, fixed.Suspend, fixed.Abort, fixed.TTLSecondsAfterFinished = 0, false, false, nil
-	text, err := json.Marshal(fixed)
+	return hash(fixed)
+}
+
+// HashTrial is the hash of the fields of a trial's spec that decide what it measures.
+func HashTrial(spec *v1alpha1.ReplicationExperimentSpec) (string, error) {
+	fixed := spec.DeepCopy()
+	fixed.Keep, fixed.Suspend, fixed.Abort, fixed.TTLSecondsAfterFinished = "", false, false, nil
+	return hash(fixed)
+}
+
+func hash(spec any) (string, error) {
+	text, err := json.Marshal(spec)
 	if err != nil {
 		return "", fmt.Errorf("encode the spec: %w", err)
 	}

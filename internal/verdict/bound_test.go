@@ -52,6 +52,12 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 	}{
 		{"by the reads", func(*evidence.Run) {}, &reads, ""},
 		{"by the same without distance", calm, &based, ""},
+		{"updates, which wait as well", func(e *evidence.Run) {
+			calm(e)
+			e.Recorder.Stages[0].Operations[1].Name = wire.OperationUpdate
+		}, &v1alpha1.StageDistance{
+			RoundTripMicroseconds: 20_000, WritesPermille: 750, BaseMicroseconds: 4_000, BaseFrom: v1alpha1.BaseFromBaseline, BoundMilliRequestsPerSecond: 526_316, OfBoundPermille: 1520,
+		}, ""},
 		{"by the same with links of 0 ms", func(e *evidence.Run) {
 			calm(e)
 			e.Baseline.Spec.Topology.Links = []v1alpha1.Link{{From: "here", To: "there"}}

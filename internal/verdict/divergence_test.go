@@ -84,7 +84,7 @@ func TestIndependentNodes(t *testing.T) {
 		},
 		"writes that the proxy moved": {
 			e: apart(5, 0, 0), change: func(e *evidence.Run) { wrote(e, 0, 1, 0, 1) }, verdict: v1alpha1.VerdictPassed, diverged: ptr.To[int64](0),
-			says: "moved the writes between the nodes at least 3 times, with 1 faults",
+			says: "moved the writes between the nodes at least 3 times (1 faults)",
 		},
 		"checksums differ and no row does": {
 			e: apart(5, 0, 0), change: func(e *evidence.Run) { e.Audit.Nodes[1].Checksum = "2" }, verdict: v1alpha1.VerdictInvalid, diverged: ptr.To[int64](0),

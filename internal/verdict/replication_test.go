@@ -31,7 +31,7 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 				w.Lag = evidencetest.LagOf("db-1", 0, 0)
 				w.Lag.Acknowledged = 300
 				w.Lag.Nodes = append(w.Lag.Nodes, wire.NodeLag{Name: "db-0", Away: 35, FormerPrimary: true})
-			}, true, true, []string{"Node db-0 was a former primary and no replica yet for 35 of 300 probe rows", "!No replica was there"},
+			}, true, true, []string{"Node db-0 (a former primary) was not yet a replica for 35 of 300 probe rows", "!No replica was there"},
 		},
 		"rows without a replica make a lower bound": {
 			func(w *wire.RecorderResults) {

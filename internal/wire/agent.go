@@ -126,11 +126,10 @@ type Resources struct {
 	Peers []PeerTraffic `json:"peers,omitempty"`
 }
 
-// PeerTraffic are the bytes of IP packets between the servers of a node and of another one, since the node's pod began.
+// PeerTraffic are the bytes of IP packets that a node's server sent another node's, since the sender's pod began.
 type PeerTraffic struct {
-	Node          string `json:"node"` // the other one
-	SentBytes     int64  `json:"sentBytes"`
-	ReceivedBytes int64  `json:"receivedBytes"`
+	Node      string `json:"node"` // the other one
+	SentBytes int64  `json:"sentBytes"`
 }
 
 // FaultAction is what an agent can do to its server. DeletePod is the operator's own; it asks the agent for Hold only.

@@ -70,8 +70,8 @@ type DivergentColumn struct {
 	Values map[string]string `json:"values"`
 }
 
-// WriteSets are the sizes of the sets that measurement.md section 1 defines, taken on the primary, or with AuditConfig.Independent on all nodes
-// that could be read.
+// WriteSets are the sizes of the sets of writes that docs/architecture.md defines, taken on the primary, or with AuditConfig.Independent on all
+// nodes that could be read.
 type WriteSets struct {
 	LedgerCounts
 	Present    int64 `json:"present"`

@@ -238,7 +238,7 @@ type NodeLinks struct {
 	// LatePackets and HeldUpPackets in it, at most: with those that may have been in another. See LinkCounts.
 	LatePackets   int64 `json:"latePackets"`
 	HeldUpPackets int64 `json:"heldUpPackets"`
-	// DelayMicroseconds of the DelayedPackets, in sum, and LateMicroseconds by which packets in it were let go later, at most.
+	// DelayMicroseconds of the DelayedPackets, in sum, and LateMicroseconds by which they were let go later. 0 where the agent does not sum.
 	DelayMicroseconds int64 `json:"delayMicroseconds,omitempty"`
 	LateMicroseconds  int64 `json:"lateMicroseconds,omitempty"`
 	// UncoveredMicroseconds of it, at most, no sample tells of: what was late then is in none of these.
@@ -259,14 +259,13 @@ type NodeResources struct {
 	NetworkSentBytes     int64  `json:"networkSentBytes"`
 }
 
-// NodeTraffic are the bytes of replication between a node and another one in one stage, by the first node's account: differences of counters.
+// NodeTraffic are the bytes of replication that a node sent its peer in one stage: differences of its counters.
 type NodeTraffic struct {
 	Node                 string `json:"node"`
 	Peer                 string `json:"peer"`
 	Stage                string `json:"stage"`
 	DurationMicroseconds int64  `json:"durationMicroseconds"`
 	SentBytes            int64  `json:"sentBytes"`
-	ReceivedBytes        int64  `json:"receivedBytes"`
 }
 
 // ProcessSource is a process beside the nodes whose use of resources is sampled.

@@ -16,7 +16,7 @@ const mostOfBoundPermille = 1050
 // A stage's delayed packets may be late on average by 5% of their delay, or by 1 ms.
 const (
 	mostLatePercent      = 5
-	mostLateMicroseconds = 1000
+	mostLateMicroseconds = 500
 )
 
 // Want is what a run without faults must come to.
@@ -106,7 +106,7 @@ func verdictProblems(x *v1alpha1.ReplicationExperiment) []string {
 	for _, n := range s.Distance.Nodes {
 		for _, stage := range lateStages(n) {
 			others = slices.DeleteFunc(slices.Clone(others), func(reason string) bool {
-				return strings.HasPrefix(reason, "Stage "+stage+": ") && strings.Contains(reason, " reached "+n.Name+" late;")
+				return strings.HasPrefix(reason, "Stage "+stage+": packets to "+n.Name+" were late by ") || strings.HasPrefix(reason, "Stage "+stage+": ") && strings.Contains(reason, " reached "+n.Name+" late;")
 			})
 		}
 	}

@@ -57,7 +57,7 @@ func late(x *v1alpha1.ReplicationExperiment) {
 	n := &x.Status.Distance.Nodes[1]
 	n.Stages = []v1alpha1.LinkedStageStatus{stage("leave", 2000), stage("many", 1001)}
 	n.Stages[0].Discarded = true
-	x.Status.Verdict, x.Status.Reasons = v1alpha1.VerdictInconclusive, []string{"Stage many: delayed packets reached " + n.Name + " late; and so on."}
+	x.Status.Verdict, x.Status.Reasons = v1alpha1.VerdictInconclusive, []string{"Stage many: packets to " + n.Name + " were late by 501 µs on average, and so on."}
 }
 
 func TestProblems(t *testing.T) {
@@ -99,7 +99,7 @@ func TestProblems(t *testing.T) {
 		}, "not for late packets alone"},
 		"as late as may be": {func(x *run) {
 			late(x)
-			x.Status.Distance.Nodes[1].Stages[1] = stage("many", 1000)
+			x.Status.Distance.Nodes[1].Stages[1] = stage("many", 500)
 		}, "not for late packets alone"},
 		"5% of a long delay": {func(x *run) {
 			late(x)

@@ -6,14 +6,14 @@ var goalSenseCases = []Case{
 		Name:      "as many failed requests as the open loop sends",
 		Refused:   `{spec: {load: {stages: [{name: open, durationSeconds: 10, requestsPerSecond: 10}]}, goals: [{metric: failedRequests, max: 100}]}}`,
 		Field:     "spec.goals[0].max",
-		Says:      "open loops send 100 requests in all, so every value meets the goal",
+		Says:      "open loops send 100 requests in all, so every value meets this limit",
 		Neighbour: `{spec: {load: {stages: [{name: open, durationSeconds: 10, requestsPerSecond: 10}]}, goals: [{metric: failedRequests, max: 99}]}}`,
 	},
 	{
 		Name:      "fewer than no lost writes",
 		Refused:   `{spec: {goals: [{metric: lostWrites, max: -1}]}}`,
 		Field:     "spec.goals[0].max",
-		Says:      "lostWrites is never below 0, so no value meets the goal",
+		Says:      "lostWrites is never below 0, so no value meets this limit",
 		Neighbour: `{spec: {goals: [{metric: lostWrites, max: 0}]}}`,
 	},
 	{
@@ -62,14 +62,14 @@ var goalSenseCases = []Case{
 		Name:      "more of the time than there is",
 		Refused:   `{spec: {topology: {type: Galera, nodes: 3}, goals: [{metric: flowControlPausedPercent, max: 100}]}}`,
 		Field:     "spec.goals[0].max",
-		Says:      "every percentage is at most 100, so every value meets the goal",
+		Says:      "every percentage is at most 100, so every value meets this limit",
 		Neighbour: `{spec: {topology: {type: Galera, nodes: 3}, goals: [{metric: flowControlPausedPercent, max: 99}]}}`,
 	},
 	{
 		Name:      "at least more of the time than there is",
 		Refused:   `{spec: {topology: {type: Galera, nodes: 3}, goals: [{metric: flowControlPausedPercent, min: 101}]}}`,
 		Field:     "spec.goals[0].min",
-		Says:      "every percentage is at most 100, so no value meets the goal",
+		Says:      "every percentage is at most 100, so no value meets this limit",
 		Neighbour: `{spec: {topology: {type: Galera, nodes: 3}, goals: [{metric: certificationFailures, max: 1001}]}}`,
 	},
 	{

@@ -141,7 +141,7 @@ var runShapeCases = []Case{
 		Name:      "a goal that no value meets",
 		Refused:   `{spec: {goals: [{metric: lostWrites, max: 0, min: 1}]}}`,
 		Field:     "spec.goals[0].min",
-		Says:      "min is above max, so no value meets the goal",
+		Says:      "min is above max, so no value meets both",
 		Neighbour: `{spec: {goals: [{metric: lostWrites, max: 1, min: 1}]}}`,
 	},
 	{

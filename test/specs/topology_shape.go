@@ -92,7 +92,7 @@ var shapeCases = []Case{
 		Name:      "a primary whose only other one is missing",
 		Refused:   `{spec: {topology: {type: DualPrimary}}}`,
 		Field:     "spec.topology.nodes",
-		Says:      "type DualPrimary needs at least 2 nodes",
+		Says:      "type DualPrimary has 2 nodes. Set nodes to 2, or use type Single",
 		Neighbour: `{spec: {topology: {type: Galera}}}`,
 	},
 	{

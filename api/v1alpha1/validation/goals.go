@@ -24,6 +24,16 @@ var percentiles = [][]v1alpha1.Metric{
 	{"lagP50Microseconds", "lagP99Microseconds", "lagMaxMicroseconds"},
 }
 
+// differences from a baseline, in percent: they may be below 0 and above 100. Suites name them, goals do not.
+var differences = []v1alpha1.Metric{"requestsPerSecondPercent", "p99Percent"}
+
+// belowZero are metrics that may be below 0: a row may be seen before its commit is acknowledged, moments of two clocks may be out of order,
+// and a difference has a sign.
+var belowZero = slices.Concat(differences, []v1alpha1.Metric{
+	"lagP50Microseconds", "lagP99Microseconds", "lagMaxMicroseconds", "nodeLagP50Microseconds", "nodeLagP99Microseconds", "nodeLagMaxMicroseconds",
+	"lagSizeBareP50Microseconds", "lagSizeBareP99Microseconds", "detectionMilliseconds", "routingMilliseconds",
+})
+
 // goals: limits that no value or every value meets, and figures that this run does not measure.
 func goals(s *spec) {
 	for i, g := range s.Goals {
@@ -38,23 +48,25 @@ func goals(s *spec) {
 	}
 }
 
-// ofLag tells of a metric that may be below 0: a row may be seen before its commit is acknowledged.
+// ofLag tells of a metric that the lag probe measures.
 func ofLag(m v1alpha1.Metric) bool { return strings.HasPrefix(string(m), "lag") }
 
+// limits that no value of a metric or every value meets, of a goal or of a suite's expectation.
 func limits(s *spec, path *field.Path, g v1alpha1.Goal) {
-	percent := strings.HasSuffix(string(g.Metric), "Percent")
+	percent := strings.HasSuffix(string(g.Metric), "Percent") && !slices.Contains(differences, g.Metric)
+	signed := slices.Contains(belowZero, g.Metric)
 	if g.Max != nil && g.Min != nil {
-		s.refuse(*g.Min > *g.Max, path.Child("min"), "min is above max, so no value meets the goal. Exchange them, or remove one.")
+		s.refuse(*g.Min > *g.Max, path.Child("min"), "min is above max, so no value meets both. Exchange them, or remove one.")
 	}
 	if g.Max != nil {
-		s.refuse(*g.Max < 0 && !ofLag(g.Metric), path.Child("max"), fmt.Sprintf("%s is never below 0, so no value meets the goal. Use 0 or more.", g.Metric))
-		s.refuse(*g.Max == 0 && slices.Contains(percentiles[0], g.Metric), path.Child("max"), "every request takes some time, so no value meets the goal. Use 1 or more.")
-		s.refuse(percent && *g.Max >= 100, path.Child("max"), "every percentage is at most 100, so every value meets the goal. Use less.")
+		s.refuse(*g.Max < 0 && !signed, path.Child("max"), fmt.Sprintf("%s is never below 0, so no value meets this limit. Use 0 or more.", g.Metric))
+		s.refuse(*g.Max == 0 && slices.Contains(percentiles[0], g.Metric), path.Child("max"), "every request takes some time, so no value meets this limit. Use 1 or more.")
+		s.refuse(percent && *g.Max >= 100, path.Child("max"), "every percentage is at most 100, so every value meets this limit. Use less.")
 	}
 	if g.Min != nil {
-		s.refuse(*g.Min < 0 && !ofLag(g.Metric), path.Child("min"), fmt.Sprintf("%s is never below 0, so this limits nothing. Use 1 or more, or remove min.", g.Metric))
-		s.refuse(*g.Min == 0 && g.Max == nil && !ofLag(g.Metric), path.Child("min"), "every value meets the goal. Use 1 or more, or set max.")
-		s.refuse(percent && *g.Min > 100, path.Child("min"), "every percentage is at most 100, so no value meets the goal. Use less.")
+		s.refuse(*g.Min < 0 && !signed, path.Child("min"), fmt.Sprintf("%s is never below 0, so this limits nothing. Use 1 or more, or remove min.", g.Metric))
+		s.refuse(*g.Min == 0 && g.Max == nil && !signed, path.Child("min"), "every value meets this limit. Use 1 or more, or set max.")
+		s.refuse(percent && *g.Min > 100, path.Child("min"), "every percentage is at most 100, so no value meets this limit. Use less.")
 	}
 }
 
@@ -86,8 +98,8 @@ func countable(s *spec, path *field.Path, g v1alpha1.Goal) {
 		unit, per = "requests a second on average", seconds
 	}
 	sends := fmt.Sprintf("open loops send %d %s, so", (most+per-1)/per, unit)
-	s.refuse(g.Max != nil && *g.Max >= (most+per-1)/per, path.Child("max"), sends+" every value meets the goal. Use less.")
-	s.refuse(g.Min != nil && *g.Min > most/per, path.Child("min"), sends+" no value meets the goal. Lower min, or raise requestsPerSecond.")
+	s.refuse(g.Max != nil && *g.Max >= (most+per-1)/per, path.Child("max"), sends+" every value meets this limit. Use less.")
+	s.refuse(g.Min != nil && *g.Min > most/per, path.Child("min"), sends+" no value meets this limit. Lower min, or raise requestsPerSecond.")
 }
 
 // outage: limits that an outage within the load cannot reach, or that the probe cannot resolve.
@@ -97,7 +109,7 @@ func outage(s *spec, path *field.Path, g v1alpha1.Goal) {
 	}
 	load, interval := s.Load.Seconds()*1000, s.Probes.Availability.IntervalMilliseconds
 	s.refuse(g.Max != nil && *g.Max >= load, path.Child("max"), fmt.Sprintf("the load ends at %d ms, so no outage exceeds it. Use less.", load))
-	s.refuse(g.Min != nil && *g.Min > load, path.Child("min"), fmt.Sprintf("the load ends at %d ms, so no value meets the goal. Use less.", load))
+	s.refuse(g.Min != nil && *g.Min > load, path.Child("min"), fmt.Sprintf("the load ends at %d ms, so no value meets this limit. Use less.", load))
 	s.refuse(g.Max != nil && s.Load.Script == nil && s.Load.Mix.Register == 0 && *g.Max < interval, path.Child("max"),
 		fmt.Sprintf("the availability probe writes only every %d ms. Raise max, or lower probes.availability.intervalMilliseconds.", interval))
 }

@@ -3,6 +3,7 @@ package validation
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -184,7 +185,7 @@ func expectations(s *suite) {
 func (s *suite) ofTrials(path *field.Path, e v1alpha1.Expectation) {
 	s.known(e.Variant, path.Child("variant"))
 	s.refuse(e.Max == nil && e.Min == nil, path, "the expectation has no limit. Set max, min or both.")
-	s.refuse(e.Max != nil && e.Min != nil && *e.Min > *e.Max, path.Child("min"), "min is above max, so no value meets it. Exchange them, or remove one.")
+	s.refuse(e.Max != nil && e.Min != nil && *e.Min > *e.Max, path.Child("min"), "min is above max, so no value meets both. Exchange them, or remove one.")
 	s.refuse(e.MaxPercent != nil || e.MinPercent != nil, path, "maxPercent and minPercent limit a comparison. Use max and min.")
 	s.refuse(e.InAtLeastTrials != nil && *e.InAtLeastTrials > s.Spec.Trials, path.Child("inAtLeastTrials"), fmt.Sprintf("each variant has %d trials. Use at most that.", s.Spec.Trials))
 }
@@ -196,35 +197,80 @@ func (s *suite) ofRatio(path *field.Path, e v1alpha1.Expectation) {
 	s.refuse(!stated, path.Child("comparison"), fmt.Sprintf("spec.comparisons has no %q with %s. Write it as of/to, and add the metric there.", e.Comparison, e.Metric))
 	s.refuse(e.MaxPercent == nil && e.MinPercent == nil, path, "the expectation has no limit. Set maxPercent, minPercent or both.")
 	s.refuse(e.MaxPercent != nil && e.MinPercent != nil && *e.MinPercent > *e.MaxPercent, path.Child("minPercent"), "minPercent is above maxPercent. Exchange them, or remove one.")
+	s.refuse(e.MaxPercent == nil && e.MinPercent != nil && *e.MinPercent == 0, path.Child("minPercent"), "every ratio meets this limit. Use 1 or more, or set maxPercent.")
 	s.refuse(e.Max != nil || e.Min != nil || e.InAtLeastTrials != nil, path, "max, min and inAtLeastTrials are of a variant. Use maxPercent and minPercent.")
 	const fewest = 6 // see internal/compare
 	s.refuse(s.Spec.Trials < fewest, path, fmt.Sprintf("an interval needs %d rounds. Set trials to %d or more.", fewest, fewest))
 }
 
-// Unmeasured lists the expectations and reference figures of a suite that its trials do not measure. The trials are one of each variant, by name.
+// Unmeasured lists the expectations and reference figures of a suite that its trials do not measure, and limits that no trial or every trial meets.
+// The trials are one of each variant, by name.
 func Unmeasured(x *v1alpha1.ReplicationSuite, trials map[string]*v1alpha1.ReplicationExperiment) field.ErrorList {
 	var errs field.ErrorList
-	look := func(path *field.Path, variant string, m v1alpha1.SuiteMetric, stage string) {
-		trial := spec{ReplicationExperimentSpec: trials[variant].Spec}
-		measured(&trial, path, v1alpha1.Goal{Metric: v1alpha1.Metric(m)})
-		counts := func(have v1alpha1.Stage) bool { return have.Name == stage && !have.Discard }
-		trial.refuse(stage != "" && !slices.ContainsFunc(trial.Load.Stages, counts), path.Child("stage"),
-			fmt.Sprintf("variant %s has no stage %q that counts. Use the name of a stage without discard.", variant, stage))
+	for _, f := range namedFigures(&x.Spec) {
+		trial := spec{ReplicationExperimentSpec: trials[f.variant].Spec}
+		f.check(&trial, x.Spec.DrawFaults != nil)
 		errs = append(errs, trial.errs...)
 	}
-	for i, e := range x.Spec.Expectations {
-		variants := []string{e.Variant}
-		if e.Variant == "" {
-			variants = strings.Split(e.Comparison, "/")
-		}
-		for _, v := range variants {
-			look(at("expectations", i), v, e.Metric, e.Stage)
-		}
-	}
-	for i, r := range x.Spec.Reference {
-		look(at("reference", i), r.Variant, r.Metric, r.Stage)
-	}
 	return errs
+}
+
+// namedFigure is a figure of a variant's trials that an expectation or a reference names.
+type namedFigure struct {
+	path                 *field.Path
+	variant, stage, item string
+	// goal is the metric, with the limits of an expectation of the variant.
+	goal v1alpha1.Goal
+}
+
+func namedFigures(x *v1alpha1.ReplicationSuiteSpec) (all []namedFigure) {
+	for i, e := range x.Expectations {
+		f := namedFigure{at("expectations", i), e.Variant, e.Stage, e.Item, v1alpha1.Goal{Metric: v1alpha1.Metric(e.Metric), Max: e.Max, Min: e.Min}}
+		if e.Variant != "" {
+			all = append(all, f)
+			continue
+		}
+		for _, f.variant = range strings.Split(e.Comparison, "/") {
+			all = append(all, f)
+		}
+	}
+	for i, r := range x.Reference {
+		all = append(all, namedFigure{at("reference", i), r.Variant, r.Stage, r.Item, v1alpha1.Goal{Metric: v1alpha1.Metric(r.Metric)}})
+	}
+	return all
+}
+
+// check the figure against the spec of a trial. With drawn faults, each round's load has another length.
+func (f namedFigure) check(trial *spec, drawn bool) {
+	limits(trial, f.path, f.goal)
+	if f.stage == "" && !drawn { // these limits depend on the length of the whole load
+		countable(trial, f.path, f.goal)
+		outage(trial, f.path, f.goal)
+	}
+	measured(trial, f.path, f.goal)
+	counts := func(have v1alpha1.Stage) bool { return have.Name == f.stage && !have.Discard }
+	trial.refuse(f.stage != "" && !slices.ContainsFunc(trial.Load.Stages, counts), f.path.Child("stage"),
+		fmt.Sprintf("variant %s has no stage %q that counts. Use the name of a stage without discard.", f.variant, f.stage))
+	f.nodes(trial)
+}
+
+// numbered is the name of a node as an item.
+var numbered = regexp.MustCompile(`^db-[0-9]+$`)
+
+// nodes refuses an item that names a node which the topology lacks.
+func (f namedFigure) nodes(trial *spec) {
+	if slices.ContainsFunc(trial.Faults, func(fault v1alpha1.Fault) bool { return fault.Name == f.item }) {
+		return // a figure of the fault
+	}
+	have := max(1, trial.Topology.Nodes)
+	for _, end := range strings.Split(f.item, " to ") {
+		known := false
+		for n := range have {
+			known = known || end == fmt.Sprintf("db-%d", n)
+		}
+		trial.refuse(numbered.MatchString(end) && !known, f.path.Child("item"),
+			fmt.Sprintf("variant %s has no node %s: its topology.nodes is %d. Use a lower number, or raise topology.nodes.", f.variant, end, have))
+	}
 }
 
 func references(s *suite) {

@@ -4,7 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
 	"replab.dev/api/v1alpha1/validation"
+	"replab.dev/internal/check"
 	"replab.dev/internal/suite"
 	"replab.dev/test/experiment"
 )
@@ -48,6 +52,8 @@ func TestSuiteRules(t *testing.T) {
 		"percent of a variant":     {"lostWrites, max: 0", "lostWrites, max: 0, minPercent: 1", "spec.expectations[0]: maxPercent and minPercent limit a comparison"},
 		"more than all trials":     {"lostWrites, max: 0", "lostWrites, max: 0, inAtLeastTrials: 7", "spec.expectations[0].inAtLeastTrials: each variant has 6 trials"},
 		"a ratio not compared":     {"comparison: a/b", "comparison: b/a", `spec.expectations[1].comparison: spec.comparisons has no "b/a"`},
+		"a ratio of nothing":       {"minPercent: 70", "minPercent: 0", "spec.expectations[1].minPercent: every ratio meets this limit"},
+		"ratios up to a limit":     {"minPercent: 70", "minPercent: 0, maxPercent: 70", ""},
 		"a limit of trials":        {"minPercent: 70", "min: 70", "spec.expectations[1]: the expectation has no limit"},
 		"too few rounds":           {"trials: 6", "trials: 5", "spec.expectations[1]: an interval needs 6 rounds"},
 		"an unknown reference":     {"{variant: a, metric: mean", "{variant: c, metric: mean", `spec.reference[0].variant: there is no variant "c"`},
@@ -68,5 +74,117 @@ func TestSuiteRules(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+const wholeSuite = `
+apiVersion: replab.dev/v1alpha1
+kind: ReplicationSuite
+metadata: {name: suite}
+spec:
+  template: {spec: {topology: {type: Galera, nodes: 3}, load: {stages: [{name: steady, durationSeconds: 30, requestsPerSecond: 10}]}}}
+  variants: [{name: a}, {name: b, patch: {topology: {nodes: 4}}}]
+  trials: 6
+  comparisons: [{of: b, to: a, metrics: [nodeRows]}]
+  expectations:
+  - {variant: a, metric: lostWrites, max: 0}
+`
+
+// toldOfSuite is what `kubectl replab check` says of the suite with another first expectation, and with more fields.
+func toldOfSuite(t *testing.T, expectation, more string) string {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	text := strings.Replace(wholeSuite, "variant: a, metric: lostWrites, max: 0", expectation, 1) + more
+	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := check.Suite(t.Context(), object, servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(answer.Sentences(), "\n")
+}
+
+func TestLimitsOfExpectations(t *testing.T) {
+	const drawn = "  drawFaults: {actions: [Kill]}\n"
+	for name, c := range map[string]struct{ expectation, more, want string }{
+		"none lost":                        {"variant: a, metric: lostWrites, max: 0", "", ""},
+		"any number lost":                  {"variant: a, metric: lostWrites, min: 0", "", "spec.expectations[0].min: every value meets this limit"},
+		"fewer than none lost":             {"variant: a, metric: lostWrites, max: -1", "", "spec.expectations[0].max: lostWrites is never below 0, so no value meets this limit"},
+		"a negative rate of a processor":   {"variant: a, metric: stageCPUMillicores, stage: steady, item: db-0, min: -1", "", "spec.expectations[0].min: stageCPUMillicores is never below 0"},
+		"no time for requests of a stage":  {"variant: a, metric: p99Microseconds, stage: steady, max: 0", "", "spec.expectations[0].max: every request takes some time"},
+		"more than the whole time":         {"variant: a, metric: flowControlPausedPercent, max: 1000", "", "spec.expectations[0].max: every percentage is at most 100"},
+		"a part of the time":               {"variant: a, metric: flowControlPausedPercent, max: 99", "", ""},
+		"more than twice the baseline":     {"variant: a, metric: p99Percent, min: 101", "", ""},
+		"up to thrice the baseline":        {"variant: a, metric: requestsPerSecondPercent, max: 200", "", ""},
+		"more lost than the load sends":    {"variant: a, metric: lostWrites, min: 301", "", "spec.expectations[0].min: open loops send 300 requests in all, so no value meets this limit"},
+		"all of the load lost":             {"variant: a, metric: lostWrites, min: 300", "", ""},
+		"a rate that is never exceeded":    {"variant: a, metric: requestsPerSecond, max: 10", "", "spec.expectations[0].max: open loops send 10 requests a second on average, so every value meets this limit"},
+		"the rate of a stage":              {"variant: a, metric: requestsPerSecond, stage: steady, max: 10", "", ""},
+		"an outage as long as the load":    {"variant: a, metric: outageMilliseconds, max: 30000", "", "spec.expectations[0].max: the load ends at 30000 ms"},
+		"an outage within the load":        {"variant: a, metric: outageMilliseconds, max: 29999", "", ""},
+		"an outage in loads of any length": {"variant: a, metric: outageMilliseconds, max: 3600000", drawn, ""},
+		"less than nothing in any load":    {"variant: a, metric: outageMilliseconds, max: -1", drawn, "spec.expectations[0].max: outageMilliseconds is never below 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := toldOfSuite(t, c.expectation, c.more); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestNegativeLimitsOfSignedFigures: all figures that may be below 0.
+func TestNegativeLimitsOfSignedFigures(t *testing.T) {
+	for _, figure := range []string{
+		"lagP50Microseconds", "lagP99Microseconds", "lagMaxMicroseconds", "nodeLagP50Microseconds, item: db-1", "nodeLagP99Microseconds, item: db-1",
+		"nodeLagMaxMicroseconds, item: db-1", `lagSizeBareP50Microseconds, item: "1000"`, `lagSizeBareP99Microseconds, item: "1000"`,
+		"detectionMilliseconds", "routingMilliseconds", "requestsPerSecondPercent", "p99Percent",
+	} {
+		for _, limit := range []string{"max: -1", "min: -1", "min: 0"} {
+			if got := toldOfSuite(t, "variant: a, metric: "+figure+", "+limit, ""); got != "" {
+				t.Errorf("%s, %s: %q", figure, limit, got)
+			}
+		}
+	}
+}
+
+func TestItemsOfNodesThatVariantsLack(t *testing.T) {
+	for name, c := range map[string]struct{ expectation, more, want string }{
+		"the last node":                 {"variant: a, metric: nodeRows, item: db-2, max: 5", "", ""},
+		"a node too many":               {"variant: a, metric: nodeRows, item: db-3, max: 5", "", "spec.expectations[0].item: variant a has no node db-3: its topology.nodes is 3."},
+		"the last node of a variant":    {"variant: b, metric: nodeRows, item: db-3, max: 5", "", ""},
+		"a number of many digits":       {"variant: b, metric: nodeRows, item: db-30000000000000000000, max: 5", "", "spec.expectations[0].item: variant b has no node db-30000000000000000000"},
+		"a direction":                   {"variant: a, metric: replicationSentBytes, item: db-2 to db-0, max: 5", "", ""},
+		"a direction from no node":      {"variant: a, metric: replicationSentBytes, item: db-3 to db-0, max: 5", "", "spec.expectations[0].item: variant a has no node db-3"},
+		"a direction to no node":        {"variant: a, metric: replicationSentBytes, item: db-0 to db-3, max: 5", "", "spec.expectations[0].item: variant a has no node db-3"},
+		"a process":                     {"variant: a, metric: stageCPUMillicores, stage: steady, item: app, max: 5", "", ""},
+		"a comparison of one side":      {"comparison: b/a, metric: nodeRows, item: db-3, maxPercent: 90", "", "spec.expectations[0].item: variant a has no node db-3"},
+		"a comparison of both":          {"comparison: b/a, metric: nodeRows, item: db-2, maxPercent: 90", "", ""},
+		"a published figure":            {"variant: a, metric: lostWrites, max: 0", "  reference: [{variant: b, metric: nodeRows, item: db-3, value: \"1\", source: a page}]\n", ""},
+		"a published figure of no node": {"variant: a, metric: lostWrites, max: 0", "  reference: [{variant: a, metric: nodeRows, item: db-3, value: \"1\", source: a page}]\n", "spec.reference[0].item: variant a has no node db-3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := toldOfSuite(t, c.expectation, c.more); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestAFaultMayHaveTheNameOfANode: its figures have its name as their item.
+func TestAFaultMayHaveTheNameOfANode(t *testing.T) {
+	more := "  - {variant: c, metric: faultOutageMilliseconds, item: db-7, max: 900}\n"
+	text := "{name: c, patch: {faults: [{name: db-7, atSeconds: 15, target: Node, node: 1, action: Kill, holdSeconds: 5}]}}"
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(strings.Replace(wholeSuite, "{name: a}", "{name: a}, "+text, 1)+more), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := check.Suite(t.Context(), object, servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := answer.Sentences(); len(got) > 0 {
+		t.Errorf("%q", got)
 	}
 }

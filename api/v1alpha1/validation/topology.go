@@ -13,8 +13,7 @@ func topology(s *spec) {
 	engineOf(s)
 	single := t.Type == v1alpha1.TopologySingle
 	s.refuse(single && t.Nodes > 1, at("topology.nodes"), "type Single has 1 node. Set nodes to 1, or use type Async or SemiSync.")
-	s.refuse(!single && !s.galera() && t.Nodes == 1, at("topology.nodes"),
-		fmt.Sprintf("type %s needs at least 2 nodes. Set nodes to 2 or more, or use type Single.", t.Type))
+	alone(s)
 	s.refuse(s.galera() && t.Failover == v1alpha1.FailoverNone, at("topology.failover"),
 		"type Galera always fails over. Remove failover.")
 	s.refuse(t.Galera != nil && !s.galera(), at("topology.galera"), "these settings belong to type Galera. Remove them, or change the type.")
@@ -30,6 +29,16 @@ func topology(s *spec) {
 	s.refuse(s.replication() && !single && t.Failover != v1alpha1.FailoverNone && noticed > s.Load.Seconds()*1000, at("topology.director"),
 		fmt.Sprintf("it would notice a lost node after the load, which takes %d s. Lower periodMilliseconds or failureThreshold.", s.Load.Seconds()))
 	semiSync(s)
+}
+
+// alone: a single node of a type that needs others.
+func alone(s *spec) {
+	t := s.Topology
+	message := fmt.Sprintf("type %s needs at least 2 nodes. Set nodes to 2 or more, or use type Single.", t.Type)
+	if s.dualPrimary() {
+		message = "type DualPrimary has 2 nodes. Set nodes to 2, or use type Single."
+	}
+	s.refuse(t.Nodes == 1 && t.Type != v1alpha1.TopologySingle && !s.galera(), at("topology.nodes"), message)
 }
 
 func engineOf(s *spec) {

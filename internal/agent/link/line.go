@@ -138,6 +138,8 @@ type counts struct {
 	came, missing, lost, late, heldUp int64
 	latest                            time.Duration
 	asked, over                       time.Duration // of all packets, in sum: their delay, and what they waited beyond it
+	delay                             time.Duration // of each
+	mixed                             bool          // they have different ones
 }
 
 // dropped are packets that did not get through, of those that the packet filter gave to the queue: without room in the buffer of the reader,
@@ -152,7 +154,7 @@ func (c counts) read() int64 { return c.came + c.missing }
 func (l *line) counts() counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return counts{l.came, l.missing, l.lost, l.late, l.heldUp, l.latest, time.Duration(l.came) * l.delay, l.over}
+	return counts{l.came, l.missing, l.lost, l.late, l.heldUp, l.latest, time.Duration(l.came) * l.delay, l.over, l.delay, false}
 }
 
 // arrival of a packet by our own clock, from the kernel's stamp of the time of day. One that lies in the future, or so far back that the

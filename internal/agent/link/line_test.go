@@ -84,6 +84,7 @@ func TestWhatIsLateOrMissingIsCounted(t *testing.T) {
 			l.join(id, at(0))
 		}
 		l.leaveAt(at(c.leave))
+		c.counts.delay = c.delay
 		c.counts.asked = time.Duration(len(c.ids)) * c.delay
 		c.counts.over = time.Duration(len(c.ids)) * (c.leave - c.delay)
 		if got := l.counts(); got != c.counts {
@@ -111,11 +112,34 @@ func TestWhatIsHandedOnLateIsLate(t *testing.T) {
 		now = at(13 * time.Millisecond)
 		return errors.New("refused")
 	})
-	if want := (counts{came: 2, late: 1, latest: 3 * time.Millisecond, asked: 20 * time.Millisecond, over: 3 * time.Millisecond}); !some || err == nil || l.counts() != want {
+	if want := (counts{came: 2, late: 1, latest: 3 * time.Millisecond, asked: 20 * time.Millisecond, over: 3 * time.Millisecond, delay: 10 * time.Millisecond}); !some || err == nil || l.counts() != want {
 		t.Errorf("%v, %v, %+v, want %+v", some, err, l.counts(), want)
 	}
 	if due, ok := l.next(); !ok || !due.Equal(at(14*time.Millisecond)) {
 		t.Errorf("the next is due at %s, %v", due, ok)
+	}
+}
+
+// TestLinesOfDifferentDelaysHaveNoCommonMean: punctual packets from afar would make up for late ones from nearby.
+func TestLinesOfDifferentDelaysHaveNoCommonMean(t *testing.T) {
+	of := func(delay time.Duration, came int64) counts {
+		l := newLine(delay)
+		l.came = came
+		return l.counts()
+	}
+	none := counts{}
+	for name, c := range map[string]struct {
+		sum  counts
+		want bool
+	}{
+		"one":               {none.plus(of(time.Second, 3)), false},
+		"two alike":         {none.plus(of(time.Second, 3)).plus(of(time.Second, 4)), false},
+		"one without any":   {none.plus(of(time.Second, 3)).plus(of(time.Minute, 0)), false},
+		"two, and an alike": {none.plus(of(time.Second, 3)).plus(of(time.Minute, 1)).plus(of(time.Minute, 1)), true},
+	} {
+		if c.sum.mixed != c.want {
+			t.Errorf("%s: %+v", name, c.sum)
+		}
 	}
 }
 

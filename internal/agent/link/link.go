@@ -133,7 +133,9 @@ func (m *Manager) Counts() wire.LinkCounts {
 	if q, ok := m.delayer.(*queues); ok {
 		c := q.counted()
 		told.Packets, told.Late, told.HeldUp = c.came, c.late, c.heldUp
-		told.DelayMicroseconds, told.LateMicroseconds = c.asked.Microseconds(), c.over.Microseconds()
+		if !c.mixed {
+			told.DelayMicroseconds, told.LateMicroseconds = c.asked.Microseconds(), c.over.Microseconds()
+		}
 	}
 	return told
 }

@@ -113,9 +113,12 @@ func (q *queues) end(delay time.Duration, o *numbered) error {
 }
 
 func (c counts) plus(o counts) counts {
-	return counts{
+	sum := counts{
 		c.came + o.came, c.missing + o.missing, c.lost + o.lost, c.late + o.late, c.heldUp + o.heldUp, max(c.latest, o.latest), c.asked + o.asked, c.over + o.over,
+		max(c.delay, o.delay), c.mixed || o.mixed,
 	}
+	sum.mixed = sum.mixed || c.came > 0 && o.came > 0 && c.delay != o.delay
+	return sum
 }
 
 // counted is what all queues have, also those that are closed.

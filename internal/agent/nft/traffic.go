@@ -11,26 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Traffic is what passed between this pod and some addresses, in bytes of IP packets.
-type Traffic struct {
-	Sent, Received uint64
-}
-
 func trafficTable() *nftables.Table {
 	return &nftables.Table{Name: "replab-traffic", Family: nftables.TableFamilyINet}
 }
 
-// Chains of the table of traffic. They come after the partitions: what is dropped is not counted.
-var (
-	chainReceived = hooked{"received", nftables.ChainHookInput, nftables.ChainPriorityFilter}
-	chainSent     = hooked{"sent", nftables.ChainHookOutput, nftables.ChainPriorityFilter}
-)
+// chainSent of the table of traffic comes after the partitions: what is dropped is not counted.
+var chainSent = hooked{"sent", nftables.ChainHookOutput, nftables.ChainPriorityFilter}
 
-// Watch counts TCP packets between this pod and the addresses that have the port on either side. An existing name gets new addresses, and counts
-// on.
+// Watch counts TCP packets from this pod to the addresses that have the port on either side. An existing name gets new addresses, and counts on.
 func Watch(name string, port uint16, addresses []netip.Addr) error {
 	return change("count packets", func(c *nftables.Conn) error {
-		rules, err := rulesOf(c, trafficTable(), name, chainReceived, chainSent)
+		rules, err := rulesOf(c, trafficTable(), name, chainSent)
 		if err != nil {
 			return err
 		}
@@ -54,8 +45,7 @@ func watch(port uint16) func(*nftables.Conn, *nftables.Table, string, family, []
 			return err
 		}
 		for _, side := range []uint32{sourcePort, destinationPort} {
-			chainReceived.add(c, t, name, f.count(set, f.sourceOffset, side, port))
-			chainSent.add(c, t, name, f.count(set, f.destinationOffset, side, port))
+			chainSent.add(c, t, name, f.count(set, side, port))
 		}
 		return nil
 	}
@@ -67,32 +57,28 @@ const (
 	destinationPort = 2
 )
 
-// count is for TCP packets that match, with this port at an offset of TCP's header, in a table of both families.
-func (f family) count(set *nftables.Set, offset, side uint32, port uint16) []expr.Any {
+// count is for TCP packets to the addresses, with this port at an offset of TCP's header, in a table of both families.
+func (f family) count(set *nftables.Set, side uint32, port uint16) []expr.Any {
 	tcp := []expr.Any{
 		&expr.Meta{Key: expr.MetaKeyL4PROTO, Register: 1},
 		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{unix.IPPROTO_TCP}},
 		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseTransportHeader, Offset: side, Len: 2},
 		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: binary.BigEndian.AppendUint16(nil, port)},
 	}
-	return slices.Concat(f.ours(), f.match(set, offset), tcp, []expr.Any{&expr.Counter{}})
+	return slices.Concat(f.ours(), f.match(set, f.destinationOffset), tcp, []expr.Any{&expr.Counter{}})
 }
 
-// Passed is what was counted under a name since it was first watched. It is an error where nothing is.
-func Passed(name string) (Traffic, error) {
+// Sent are the bytes of IP packets that were counted under a name since it was first watched. It is an error where nothing is.
+func Sent(name string) (uint64, error) {
 	c, err := nftables.New()
 	if err != nil {
-		return Traffic{}, fault("open the packet filter", err)
+		return 0, fault("open the packet filter", err)
 	}
-	received, err := rulesOf(c, trafficTable(), name, chainReceived)
-	if err != nil {
-		return Traffic{}, err
-	}
-	sent, err := rulesOf(c, trafficTable(), name, chainSent)
-	if err == nil && len(received)+len(sent) == 0 {
+	rules, err := rulesOf(c, trafficTable(), name, chainSent)
+	if err == nil && len(rules) == 0 {
 		err = fmt.Errorf("the packet filter counts nothing under the name %s", name)
 	}
-	return Traffic{Sent: bytes(sent), Received: bytes(received)}, err
+	return bytes(rules), err
 }
 
 func bytes(rules []*nftables.Rule) (sum uint64) {

@@ -53,9 +53,9 @@ type Switcher interface {
 	SwitchOver(name string) error
 }
 
-// Counter is a Part that counts what its node exchanges with other nodes.
+// Counter is a Part that counts what its node sends other nodes.
 type Counter interface {
-	// Traffic with each of them; none where it is not counted.
+	// Traffic to each of them; none where it is not counted.
 	Traffic() []wire.PeerTraffic
 }
 

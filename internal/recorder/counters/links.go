@@ -46,8 +46,8 @@ type asking struct {
 
 // overdue packets between two answers, and the stages that they count for.
 type overdue struct {
-	late, heldUp, microseconds int64
-	stages                     []string
+	late, heldUp int64
+	stages       []string
 }
 
 // NewLinks returns sums for nodes and stages; results come in their order.
@@ -65,7 +65,7 @@ func (l *Links) Add(x LinkSample) {
 	}
 	a.asked = append(a.asked, asking{x.Stage, x.At})
 	if s := a.slow; s != nil && !slices.Contains(s.stages, x.Stage) {
-		l.charge(x.Node, overdue{s.late, s.heldUp, s.microseconds, []string{x.Stage}})
+		l.charge(x.Node, overdue{s.late, s.heldUp, []string{x.Stage}})
 	}
 	a.slow = nil
 	if x.Missed {
@@ -96,11 +96,9 @@ func (l *Links) count(a *linked, x LinkSample) {
 		u := l.of(x.Node, x.Stage)
 		u.DelayedPackets += max(x.Counts.Packets-a.last.Packets, 0) // they go back where the links were ended
 		u.DelayMicroseconds += max(x.Counts.DelayMicroseconds-a.last.DelayMicroseconds, 0)
+		u.LateMicroseconds += max(x.Counts.LateMicroseconds-a.last.LateMicroseconds, 0) // of the same packets, else the mean were of none
 	}
-	o := overdue{
-		late: max(x.Counts.Late-a.last.Late, 0), heldUp: max(x.Counts.HeldUp-a.last.HeldUp, 0),
-		microseconds: max(x.Counts.LateMicroseconds-a.last.LateMicroseconds, 0),
-	}
+	o := overdue{late: max(x.Counts.Late-a.last.Late, 0), heldUp: max(x.Counts.HeldUp-a.last.HeldUp, 0)}
 	reach := wire.HeldUpLeast // by which the others were late at most
 	if o.heldUp > 0 {
 		reach = heldUpMost
@@ -130,14 +128,13 @@ func (a *linked) forget() { a.asked = slices.Clone(a.since(a.at.Add(-heldUpMost)
 
 // charge stages with overdue packets.
 func (l *Links) charge(node string, o overdue) {
-	if o.late == 0 && o.heldUp == 0 && o.microseconds == 0 {
+	if o.late == 0 && o.heldUp == 0 {
 		return
 	}
 	for _, stage := range o.stages {
 		u := l.of(node, stage)
 		u.LatePackets += o.late
 		u.HeldUpPackets += o.heldUp
-		u.LateMicroseconds += o.microseconds
 	}
 }
 

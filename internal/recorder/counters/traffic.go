@@ -52,7 +52,6 @@ func (t *Traffic) Add(node, stage string, sample wire.Resources) {
 		sum := t.sums[k]
 		sum.DurationMicroseconds += took.Microseconds()
 		sum.SentBytes += since(last.SentBytes, p.SentBytes)
-		sum.ReceivedBytes += since(last.ReceivedBytes, p.ReceivedBytes)
 	}
 }
 

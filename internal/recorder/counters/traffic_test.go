@@ -13,29 +13,29 @@ func TestTraffic(t *testing.T) {
 	sample := func(seconds float64, peers ...wire.PeerTraffic) wire.Resources {
 		return wire.Resources{At: metav1.NewMicroTime(after(seconds)), Peers: peers}
 	}
-	peer := func(node string, sent, received int64) wire.PeerTraffic {
-		return wire.PeerTraffic{Node: node, SentBytes: sent, ReceivedBytes: received}
+	peer := func(node string, sent int64) wire.PeerTraffic {
+		return wire.PeerTraffic{Node: node, SentBytes: sent}
 	}
 	tr := NewTraffic([]string{"warmup", "steady"})
 	for _, s := range []struct {
 		node, stage string
 		sample      wire.Resources
 	}{
-		{"b", "steady", sample(0, peer("a", 5, 6))}, // a baseline
-		{"b", "steady", sample(1, peer("a", 15, 26))},
+		{"b", "steady", sample(0, peer("a", 5))}, // a baseline
+		{"b", "steady", sample(1, peer("a", 15))},
 		{"b", "steady", sample(2)}, // not counted
-		{"b", "steady", sample(4, peer("a", 45, 36))},
-		{"b", "", sample(5, peer("a", 100, 100))},   // without load
-		{"b", "steady", sample(6, peer("a", 7, 8))}, // a new pod
-		{"a", "steady", sample(0, peer("b", 0, 0), peer("c", 1, 1))},
-		{"a", "warmup", sample(1, peer("b", 1, 2), peer("c", 4, 6))},
+		{"b", "steady", sample(4, peer("a", 45))},
+		{"b", "", sample(5, peer("a", 100))},     // without load
+		{"b", "steady", sample(6, peer("a", 7))}, // a new pod
+		{"a", "steady", sample(0, peer("b", 0), peer("c", 1))},
+		{"a", "warmup", sample(1, peer("b", 1), peer("c", 4))},
 	} {
 		tr.Add(s.node, s.stage, s.sample)
 	}
 	want := []wire.NodeTraffic{
-		{Node: "a", Peer: "b", Stage: "warmup", DurationMicroseconds: 1_000_000, SentBytes: 1, ReceivedBytes: 2},
-		{Node: "a", Peer: "c", Stage: "warmup", DurationMicroseconds: 1_000_000, SentBytes: 3, ReceivedBytes: 5},
-		{Node: "b", Peer: "a", Stage: "steady", DurationMicroseconds: 5_000_000, SentBytes: 47, ReceivedBytes: 38},
+		{Node: "a", Peer: "b", Stage: "warmup", DurationMicroseconds: 1_000_000, SentBytes: 1},
+		{Node: "a", Peer: "c", Stage: "warmup", DurationMicroseconds: 1_000_000, SentBytes: 3},
+		{Node: "b", Peer: "a", Stage: "steady", DurationMicroseconds: 5_000_000, SentBytes: 47},
 	}
 	if diff := cmp.Diff(want, tr.Result()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/compare"
 	"replab.dev/internal/report/chart"
 	"replab.dev/internal/report/suites"
 	"replab.dev/internal/suite"
@@ -59,7 +58,7 @@ func forest(all []v1alpha1.SuiteComparisonStatus) chart.Rows {
 		ratio, exact := decimal(of.RatioPercent)
 		if exact {
 			colour := decided
-			if of.Conclusion == v1alpha1.Conclusion(compare.ConclusionUndecided) {
+			if of.Conclusion == v1alpha1.ConclusionUndecided {
 				colour = undecided
 			}
 			row.Points = []chart.Point{{Name: fmt.Sprintf("%s: %s%%, %s", row.Name, of.RatioPercent, of.Conclusion), Colour: colour, Value: ratio}}

@@ -124,7 +124,7 @@ func stageDistance(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus, aske
 	if base == 0 {
 		return nil
 	}
-	writes := float64(registered(r)) / float64(r.Requests)
+	writes := float64(written(r)) / float64(r.Requests)
 	trip, _ := commitTrip(e, r, from)
 	bound := load.MeanUsers(asked) / ((float64(base) + writes*float64(trip)) / 1e6)
 	measured := float64(r.Succeeded) * 1e6 / float64(r.DurationMicroseconds)
@@ -134,13 +134,18 @@ func stageDistance(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus, aske
 	}
 }
 
-func registered(r wire.StageResult) int64 {
+// commits tells whether an operation ends with a commit.
+func commits(operation string) bool {
+	return operation == wire.OperationRegister || operation == wire.OperationUpdate
+}
+
+func written(r wire.StageResult) (n int64) {
 	for _, o := range r.Operations {
-		if o.Name == wire.OperationRegister {
-			return o.Requests
+		if commits(o.Name) {
+			n += o.Requests
 		}
 	}
-	return 0
+	return n
 }
 
 // latencyWithout distance: of the last stage without it, or of a baseline without links, or of the reads. 0 if unknown.
@@ -196,7 +201,7 @@ func ofReads(e evidence.Run, r wire.StageResult) (int64, v1alpha1.DistanceBase) 
 	}
 	var sum, n int64
 	for _, o := range r.Operations {
-		if o.Name != wire.OperationRegister && o.Latency != nil {
+		if !commits(o.Name) && o.Latency != nil {
 			sum += o.Latency.MeanMicroseconds * (o.Requests - o.Failures)
 			n += o.Requests - o.Failures
 		}

@@ -1,6 +1,7 @@
 package distance
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,11 +21,11 @@ import (
 const uncoveredMost = 2 * time.Second
 
 // lateStages finds counting stages that were farther apart than asked, or with a packet as late as by a fault.
-func lateStages(n v1alpha1.LinkedNodeStatus) []finding.Finding {
+func lateStages(e evidence.Run, n v1alpha1.LinkedNodeStatus) []finding.Finding {
 	var found []finding.Finding
 	for _, s := range n.Stages {
 		switch {
-		case s.Discarded || !tooLate(s):
+		case s.Discarded || !tooLate(e, s):
 		case s.HeldUpPackets > 0 || s.MeanLateMicroseconds == nil:
 			found = append(found, finding.Of(finding.PacketsLate, s.Name, s.LatePackets, s.DelayedPackets, n.Name, s.HeldUpPackets, wire.HeldUpLeast.Milliseconds()))
 		default:
@@ -34,17 +35,18 @@ func lateStages(n v1alpha1.LinkedNodeStatus) []finding.Finding {
 	return found
 }
 
-// Packets may be late by a part of their delay on average, or by a millisecond: what a stage with them measures is of a distance that much longer.
+// Packets may be late by a part of their delay on average, or by half a millisecond: what a stage with them measures is of a distance that much
+// longer. A round trip has two delays, and topology.TripKept allows it twice that.
 const (
 	partLate     = 20
-	lateAllMicro = 1000
+	lateAllMicro = 500
 )
 
-// tooLate reports whether packets were late on average, or one as late as by a fault. Where no average is known, no more may be late than the 99th
-// percentile leaves out.
-func tooLate(s v1alpha1.LinkedStageStatus) bool {
+// tooLate reports whether packets were late on average, or with faults one by as much as those may last. Where no average is known, no more may be
+// late than the 99th percentile leaves out.
+func tooLate(e evidence.Run, s v1alpha1.LinkedStageStatus) bool {
 	switch {
-	case s.HeldUpPackets > 0:
+	case s.HeldUpPackets > 0 && (len(e.Spec.Faults) > 0 || s.MeanLateMicroseconds == nil):
 		return true
 	case s.MeanLateMicroseconds == nil:
 		return percentile.LeavesOutLess(99, s.LatePackets, s.DelayedPackets)
@@ -52,32 +54,87 @@ func tooLate(s v1alpha1.LinkedStageStatus) bool {
 	return *s.MeanLateMicroseconds > max(*s.MeanDelayMicroseconds/partLate, lateAllMicro)
 }
 
-// Bound takes the lower bound from percentiles that leave out fewer packets than were late: without these, requests would have been quicker.
+// share is how many packets were late, of so many packets or in so many requests, and whether one was held up.
+type share struct {
+	late, of int64
+	heldUp   bool
+}
+
+// lengthens tells whether the late packets may lengthen a percentile much: more than 1%, and more than a tenth of what the percentile leaves out.
+// One that was held up lengthens the maximum.
+func (s share) lengthens(percent int64) bool {
+	return float64(s.late)*1000 > float64(max(10, 100-percent))*float64(s.of) || percent == 100 && s.heldUp
+}
+
+// add the packets of a stage.
+func (s *share) add(stage v1alpha1.LinkedStageStatus) {
+	s.late, s.of, s.heldUp = s.late+stage.LatePackets, s.of+stage.DelayedPackets, s.heldUp || stage.HeldUpPackets > 0
+}
+
+// more tells whether a larger part was late.
+func (s share) more(than share) bool {
+	return float64(s.late)*float64(than.of) > float64(than.late)*float64(s.of)
+}
+
+// Bound takes the lower bound from percentiles that late packets may have lengthened. Of requests each late packet may have met another.
 func Bound(b *figure.Bounds, _ evidence.Run, s *evidence.Status) {
 	if s.Distance == nil {
 		return
 	}
+	var all, worst share
+	stages := map[string]share{}
 	for _, n := range s.Distance.Nodes {
-		all := v1alpha1.LinkedStageStatus{}
+		var node share
 		for _, stage := range n.Stages {
-			boundPercentiles(b, s, "load.stages["+stage.Name+"].latency.", n.Name, stage)
+			of := stages[stage.Name]
+			of.add(stage)
+			stages[stage.Name] = of
 			if !stage.Discarded {
-				all.LatePackets, all.DelayedPackets = all.LatePackets+stage.LatePackets, all.DelayedPackets+stage.DelayedPackets
+				node.add(stage)
+				all.add(stage)
 			}
 		}
-		boundPercentiles(b, s, "load.latency.", n.Name, all)
-		boundPercentiles(b, s, "replication.lag.", n.Name, all)
+		heldUp := worst.heldUp || node.heldUp
+		if worst.of == 0 || node.more(worst) {
+			worst = node
+		}
+		worst.heldUp = heldUp
+		shorten(b, s, "nodes["+n.Name+"].lag.", node, finding.LateOfPackets)
+	}
+	shorten(b, s, "replication.lag.", worst, finding.LateOfPackets)
+	if s.Replication != nil {
+		for _, size := range s.Replication.LagSizes {
+			shortenSize(b, s, "replication.lagSizes["+size.Name+"].", worst)
+		}
+	}
+	if s.Load == nil {
+		return
+	}
+	all.of = s.Load.Requests
+	shorten(b, s, "load.latency.", all, finding.LateOfRequests)
+	for _, stage := range s.Load.Stages {
+		of := stages[stage.Name]
+		of.of = stage.Requests
+		shorten(b, s, "load.stages["+stage.Name+"].latency.", of, finding.LateOfRequests)
 	}
 }
 
-func boundPercentiles(b *figure.Bounds, s *evidence.Status, prefix, node string, late v1alpha1.LinkedStageStatus) {
-	if !percentile.LeavesOutLess(99, late.LatePackets, late.DelayedPackets) {
-		return
-	}
-	because := finding.Of(finding.LateInStage, late.LatePackets, late.DelayedPackets, node).String()
+// shorten takes the lower bounds of percentiles.
+func shorten(b *figure.Bounds, s *evidence.Status, prefix string, late share, code finding.Code) {
 	for _, p := range load.Percentiles {
-		if percentile.LeavesOutLess(p.Percent, late.LatePackets, late.DelayedPackets) {
-			b.Worsened(s, prefix+string(p.Name), figure.Lower, because)
+		if late.lengthens(p.Percent) {
+			b.Worsened(s, prefix+string(p.Name), figure.Lower, finding.Of(code, late.late, late.of).String())
+		}
+	}
+}
+
+// shortenSize is shorten of the figures of one size, all but the retrieval, which waits for no other node.
+func shortenSize(b *figure.Bounds, s *evidence.Status, prefix string, late share) {
+	for _, part := range []string{"insert", "total", "bare"} {
+		for _, percent := range []int64{50, 99} {
+			if late.lengthens(percent) {
+				b.Worsened(s, fmt.Sprintf("%s%sP%dMicroseconds", prefix, part, percent), figure.Lower, finding.Of(finding.LateOfPackets, late.late, late.of).String())
+			}
 		}
 	}
 }
@@ -160,7 +217,9 @@ func lateIn(e evidence.Run, r wire.StageResult) finding.Finding {
 		switch s, known := stageOf(e, n, r.Name); {
 		case !known:
 			return finding.Of(finding.LateInStageUnknown, n.Name)
-		case tooLate(s):
+		case tooLate(e, s) && s.HeldUpPackets == 0 && s.MeanLateMicroseconds != nil:
+			return finding.Of(finding.LateOnAverageInStage, n.Name, *s.MeanLateMicroseconds)
+		case tooLate(e, s):
 			return finding.Of(finding.LateInStage, s.LatePackets, s.DelayedPackets, n.Name)
 		}
 	}

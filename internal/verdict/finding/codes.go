@@ -30,7 +30,7 @@ var (
 	NoLosses               = Code{Note, "No acknowledged write was lost (confirmed faults: %d). One run proves little: see docs/how-to/no-loss.md."}
 	LossWindowUnclear      = Code{Note, "The loss window of fault %s is unknown: the times do not tell its lost writes from those of other faults."}
 	RowsDiverge            = Code{Note, "%d rows differ between the nodes, since both changed them. The results document has samples."}
-	WritesMoved            = Code{Note, "The proxy moved the writes between the nodes at least %d times, with %d faults: the load may make its checks fail."}
+	WritesMoved            = Code{Note, "The proxy moved the writes between the nodes at least %d times (%d faults). The load may make its checks fail."}
 	DivergenceUnknown      = Code{Note, "Divergent rows are not reported: %s."}
 	ReplicationStopped     = Code{Note, "Node %s stopped replicating by itself and lacks %d writes of the other node: %s."}
 	OneSideOnly            = Code{Note, "Node %s was not read. Writes that it alone holds count as lost, although they may come back with it."}
@@ -112,7 +112,7 @@ var (
 	WereDropped           = Code{Clause, "%d requests were never sent"}
 	TooManyFailed         = Code{Clause, "%d of %d requests failed, more than the %d%% that it leaves out"}
 	LostReadersStale      = Code{Clause, "reads of users that were lost later may have been stale"}
-	PausedTooLong         = Code{Clause, "%s, in which more came than the %d%% that it leaves out"}
+	PausedTooLong         = Code{Clause, "%s; more than the %d%% of requests that it leaves out arrived then"}
 	NotMeasuredBecause    = Code{Clause, "it was not measured, because %s"}
 	PartOfLoad            = Code{Clause, "the recorder saw a part of the load only: %s"}
 	LoadCutShort          = Code{Note, "The figures of the load are of the part until the run was ended. Its writes were not compared with the tables."}
@@ -129,7 +129,7 @@ var (
 	RowsUnseen        = Code{Note, "Node %s had not shown %d probe rows when the probe ended, the oldest after %d ms: its lag is a minimum."}
 	RowsLost          = Code{Note, "%d probe rows never reached a replica and were lost with their primary: they have no lag."}
 	ReplicaOverlooked = Code{Note, "Node %s was a replica again, but the probe did not see it follow: the lag is a minimum."}
-	FormerPrimaryAway = Code{Note, "Node %s was a former primary and no replica yet for %d of %d probe rows: its lag leaves them out."}
+	FormerPrimaryAway = Code{Note, "Node %s (a former primary) was not yet a replica for %d of %d probe rows: its lag omits them."}
 	UnwatchedAtMost   = Code{Note, "No replica was there for %d of %d probe rows: the longest lag is at most %d µs."}
 	Unwatched         = Code{Note, "No replica was there for %d of %d probe rows: percentiles that leave out fewer are minimums."}
 	RowsUnwatched     = Code{Clause, "no replica was there for %d of %d probe rows"}
@@ -149,7 +149,7 @@ var (
 	SilenceUncertain    = Code{Note, "The longest silence is between %d and %d ms: the recorder stood still in it."}
 	SilenceBeforeFaults = Code{Note, "No write was acknowledged for %d ms before the first fault, longer than after any fault. No fault caused that."}
 	FailoverUnknown     = Code{Note, "The failover is not reported: %s."}
-	RoutingUnknown      = Code{Note, "The failover to %s has no routing time: it took the writes before its group had given %s up."}
+	RoutingUnknown      = Code{Note, "The failover to %s has no routing time: it took writes while its group still counted %s."}
 	PhasesUnknown       = Code{Note, "The phases of the failover from %s to %s are not reported: %s."}
 	RestartedInPlace    = Code{Note, "Node %s lost its server%s and was primary again at %s (its clock): an outage, no failover."}
 	MoreRestartsInPlace = Code{Note, "Nodes restarted in place %d more times than restartsInPlace lists."}
@@ -207,7 +207,7 @@ var (
 	PacketsDropped        = Code{Inconclusive, "%d packets that were to be delayed at %s were dropped: the queue was full, or the kernel discarded them."}
 	NothingDelayed        = Code{Inconclusive, "No packet was delayed at %s, though it has links."}
 	PacketsLate           = Code{Inconclusive, "Stage %s: %d of %d delayed packets reached %s late; %d were held up %d ms or more too long."}
-	PacketsLateOnAverage  = Code{Inconclusive, "Stage %s: delayed packets reached %s late; by %d µs on average, of a delay of %d µs."}
+	PacketsLateOnAverage  = Code{Inconclusive, "Stage %s: packets to %s were late by %d µs on average, with a mean delay of %d µs."}
 	PacketsLateUnknown    = Code{Inconclusive, "How many packets reached %s late is unknown in stage %s: its agent did not answer."}
 	LinksNotSetInStage    = Code{Inconclusive, "The links of %s were not set after the stages without distance."}
 	LinkTimeUnknown       = Code{Inconclusive, "The time at which the links of %s were set is unknown: its clock was not measured."}
@@ -231,6 +231,9 @@ var (
 	NodeAwaySinceUnknown  = Code{Clause, "node %s is away since an unknown time"}
 	PodReplaced           = Code{Clause, "the links of %s were set again for a pod that was replaced at an unknown time"}
 	LateInStage           = Code{Clause, "%d of %d delayed packets reached %s late in it"}
+	LateOnAverageInStage  = Code{Clause, "packets to %s were late by %d µs on average in it"}
+	LateOfRequests        = Code{Clause, "%d delayed packets were late in %d requests: without, it may be lower"}
+	LateOfPackets         = Code{Clause, "%d of %d delayed packets were late: without, it may be lower"}
 	LateInStageUnknown    = Code{Clause, "how many packets reached %s late in it is unknown"}
 	PairUnmeasured        = Code{Inconclusive, "Link from %s to %s: the round trip from %s to %s was not measured."}
 	TripNeverMeasured     = Code{Inconclusive, "The round trip from %s to %s was not measured %s."}

@@ -1,6 +1,8 @@
 package load
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
@@ -50,6 +52,22 @@ func (c closedLoop) holds() metav1.ConditionStatus {
 		return metav1.ConditionFalse
 	}
 	return metav1.ConditionTrue
+}
+
+// contradicted says why the latency of a load cannot be relied on, "" where no closed loop that counts speaks against it.
+func contradicted(spec v1alpha1.ReplicationExperimentSpec, l *v1alpha1.LoadStatus) string {
+	for _, s := range l.Stages {
+		discarded := slices.ContainsFunc(spec.Load.Stages, func(asked v1alpha1.Stage) bool { return asked.Name == s.Name && asked.Discard })
+		if s.ClosedLoopHolds == metav1.ConditionFalse && !discarded {
+			return loopBroken(s.Name)
+		}
+	}
+	return ""
+}
+
+// loopBroken says that the closed loop of a stage contradicts its latency.
+func loopBroken(stage string) string {
+	return finding.Of(finding.LoopBroken, stage).String()
 }
 
 // closedLoopUnsound compares the recorder with k6.

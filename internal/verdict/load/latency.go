@@ -122,13 +122,13 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	if s.Load == nil {
 		return
 	}
-	boundStage(b, "load.", e.Recorder.Load, s.Load.StageFigures, compare.Contradicted(e.Spec, s.Load))
+	boundStage(b, "load.", e.Recorder.Load, s.Load.StageFigures, contradicted(e.Spec, s.Load))
 	for i, stage := range s.Load.Stages { // they are the recorder's
-		contradicted := ""
+		broken := ""
 		if stage.ClosedLoopHolds == "False" {
-			contradicted = compare.LoopBroken(stage.Name)
+			broken = loopBroken(stage.Name)
 		}
-		boundStage(b, "load.stages["+stage.Name+"].", e.Recorder.Stages[i], stage.StageFigures, contradicted)
+		boundStage(b, "load.stages["+stage.Name+"].", e.Recorder.Stages[i], stage.StageFigures, broken)
 	}
 	if s.Load.StaleReads != nil && *s.Load.StaleReads < e.Recorder.StaleReads {
 		b.AtLeast("load.staleReads", *s.Load.StaleReads, finding.Of(finding.LostReadersStale).String())

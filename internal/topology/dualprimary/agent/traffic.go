@@ -19,13 +19,13 @@ const resolveInterval = time.Second
 // counterName is that of the counters in the packet filter.
 const counterName = "replication"
 
-// traffic counts the bytes between the two servers.
+// traffic counts the bytes that this server sends the other one.
 type traffic struct {
 	peer wire.Node
 	port uint16
 }
 
-// run has the packet filter count the other node's packets until ctx ends. The counters stay, for the next agent in this pod.
+// run has the packet filter count the packets to the other node until ctx ends. The counters stay, for the next agent in this pod.
 func (t *traffic) run(ctx context.Context) {
 	var known []netip.Addr
 	said := ""
@@ -51,9 +51,9 @@ func (m *Member) Traffic() []wire.PeerTraffic {
 	if m.traffic == nil {
 		return nil
 	}
-	passed, err := nft.Passed(counterName)
+	sent, err := nft.Sent(counterName)
 	if err != nil {
 		return nil
 	}
-	return []wire.PeerTraffic{{Node: m.traffic.peer.Name, SentBytes: int64(passed.Sent), ReceivedBytes: int64(passed.Received)}}
+	return []wire.PeerTraffic{{Node: m.traffic.peer.Name, SentBytes: int64(sent)}}
 }
