@@ -159,6 +159,22 @@ func TestWhatWasHeldIsComparedOnceItIsBack(t *testing.T) {
 	}
 }
 
+// TestNoNodeIsComparedWithAPrimaryThatIsBehind: what it lacks would count as the other's own.
+func TestNoNodeIsComparedWithAPrimaryThatIsBehind(t *testing.T) {
+	s := &scene{}
+	run := s.run(t)
+	run.Spec.Faults = []v1alpha1.Fault{{Name: "cut", Action: v1alpha1.ActionPartition, HoldSeconds: -1}}
+	run.Status.Faults = []v1alpha1.FaultStatus{{Name: "cut", Fault: "cut", Pod: "semisync-db-0", InjectedTime: ptr.To(metav1.NewMicroTime(run.Now()))}}
+	run.Status.Rest = &v1alpha1.RestStatus{Writers: []string{"semisync-db-0", "semisync-db-1"}}
+	state := topology.State{Known: true, Independent: true, Writers: run.Status.Rest.Writers, Nodes: []topology.NodeState{
+		{Name: "semisync-db-0", Role: topology.Writer}, {Name: "semisync-db-1", Role: topology.Writer, CaughtUp: true},
+	}}
+	out, err := recount(t.Context(), run, state, 0)
+	if want := "semisync-db-1: semisync-db-0 had not applied what the others sent"; err != nil || !out.Done || run.Status.Rest.RecountFailed != want {
+		t.Errorf("%+v, %v: %q", out, err, run.Status.Rest.RecountFailed)
+	}
+}
+
 // TestAHoldOnOnePrimaryLeavesTheOtherToCompareToo: the two have exchanged nothing while it stood.
 func TestAHoldOnOnePrimaryLeavesTheOtherToCompareToo(t *testing.T) {
 	held := map[string]topology.Leave{"db-0": topology.MayLag}

@@ -130,6 +130,48 @@ func TestAKilledOperatorReachesTheSameTrials(t *testing.T) {
 	}
 }
 
+// TestAnOperatorKilledAgainAndAgainReachesTheSameConclusion: with its comparisons.
+func TestAnOperatorKilledAgainAndAgainReachesTheSameConclusion(t *testing.T) {
+	calm := newWorld(t, slower)
+	calm.apply(pair)
+	want := calm.until(over, "pair")
+	for _, every := range []int{2, 3, 5} {
+		w := newWorld(t, slower)
+		w.killEvery, w.lags = every, true
+		w.apply(pair)
+		got := w.until(over, "pair")
+		if w.kills < 10 {
+			t.Errorf("only %d kills", w.kills)
+		}
+		if diff := cmp.Diff(calm.order, w.order); diff != "" {
+			t.Errorf("killed %d times, trials:\n%s", w.kills, diff)
+		}
+		if diff := cmp.Diff(want.Status, got.Status, cmpopts.IgnoreTypes(&metav1.Time{}, metav1.Time{}), cmpopts.IgnoreFields(v1alpha1.TrialRun{}, "UID")); diff != "" {
+			t.Errorf("killed %d times, status:\n%s", w.kills, diff)
+		}
+	}
+}
+
+// TestEventsTellOfTrialsAndTheConclusion, each once.
+func TestEventsTellOfTrialsAndTheConclusion(t *testing.T) {
+	w := newWorld(t, passed)
+	w.apply(strings.Replace(pair[:strings.Index(pair, "  comparisons")], "trials: 6", "trials: 1", 1))
+	w.until(over, "pair")
+	close(w.events)
+	var got []string
+	for e := range w.events {
+		got = append(got, e)
+	}
+	slices.Sort(got)
+	want := []string{
+		"Normal Passed All trials were measured. The suite has no expectations.",
+		"Normal TrialEnded pair-async-1: Passed", "Normal TrialEnded pair-semisync-1: Passed", "Normal TrialStarted pair-async-1", "Normal TrialStarted pair-semisync-1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestSuitesNeverTakeEachOthersTrials(t *testing.T) {
 	w := newWorld(t, passed)
 	mine := strings.Replace(pair, "{name: async}", "{name: b-async}", 1)

@@ -46,8 +46,12 @@ type world struct {
 	// killAt is the write, from 1, at which the operator of suites is killed: before it takes effect, or after.
 	killAt int
 	before bool
-	writes int
-	order  []string // of the trials, as they began
+	// killEvery kills it at every so manieth write instead, by turns before and after.
+	killEvery int
+	kills     int
+	writes    int
+	events    chan string
+	order     []string // of the trials, as they began
 	// stands tells whether trials stay under way.
 	stands bool
 	// remain tells whether databases stay, although keep is Never.
@@ -60,7 +64,7 @@ type world struct {
 var errKilled = errors.New("the operator was killed")
 
 func newWorld(t *testing.T, ends func(string) ending) *world {
-	w := &world{t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), ends: ends}
+	w := &world{t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), ends: ends, events: make(chan string, 1000)}
 	scheme := runtime.NewScheme()
 	must(t, v1alpha1.AddToScheme(scheme))
 	must(t, corev1.AddToScheme(scheme))
@@ -71,9 +75,14 @@ func newWorld(t *testing.T, ends func(string) ending) *world {
 
 func (w *world) write(do func() error) error {
 	w.writes++
-	if w.writes != w.killAt {
+	switch {
+	case w.writes == w.killAt:
+	case w.killEvery > 0 && w.writes%w.killEvery == 0:
+		w.before = !w.before
+	default:
 		return do()
 	}
+	w.kills++
 	if !w.before {
 		must(w.t, do())
 	}
@@ -142,7 +151,7 @@ func (w *world) List(ctx context.Context, list client.ObjectList, _ ...client.Li
 func (w *world) reconciler() *Reconciler {
 	return &Reconciler{
 		Client: w.client, Experiments: w, Cluster: &cluster.Cluster{Client: w.client}, Writer: w.client, Servers: validation.Servers{v1alpha1.EngineMySQL: mysql.Server{}},
-		Events: &events.FakeRecorder{}, Now: func() time.Time { return w.now },
+		Events: &events.FakeRecorder{Events: w.events}, Now: func() time.Time { return w.now },
 	}
 }
 

@@ -95,7 +95,22 @@ func TestIndependentNodes(t *testing.T) {
 		},
 		"one lacks some since its replication stopped": {
 			e: apart(5, 3, 0), change: func(e *evidence.Run) { e.State.Nodes[0].Stopped, e.State.Nodes[0].Why = true, "duplicate key" },
-			verdict: v1alpha1.VerdictPassed, diverged: ptr.To[int64](0), says: "db-0 stopped replicating by itself and lacks 3 writes of the other node: duplicate key",
+			verdict: v1alpha1.VerdictPassed, says: "db-0 stopped replicating by itself and lacks 3 writes of the other node: duplicate key",
+		},
+		"rows of a node that stopped replicating are no divergence": {
+			e: apart(5, 0, 0), change: func(e *evidence.Run) { e.State.Nodes[0].Stopped = true; differ(e.Audit, 7) },
+			verdict: v1alpha1.VerdictPassed, says: "Divergent rows are not reported: db-0 stopped replicating",
+		},
+		"nor are those of nodes that did not come to rest": {
+			e: apart(5, 0, 0), change: func(e *evidence.Run) { e.Rest.AtRest = metav1.ConditionFalse; differ(e.Audit, 7) },
+			verdict: v1alpha1.VerdictInconclusive, says: "Divergent rows are not reported: the nodes had not applied all",
+		},
+		"apart until the audit, and one stopped since": {
+			e: apart(-1, 3, 4), change: func(e *evidence.Run) {
+				e.Recount = apart(5, 3, 1).Audit
+				e.Recount.Nodes[1].Role = wire.RoleReader
+				e.State.Nodes[0].Stopped = true
+			}, verdict: v1alpha1.VerdictPassed, says: "Divergent rows are not reported: db-0 stopped replicating",
 		},
 		"apart until the audit, and not compared since": {
 			e: apart(-1, 3, 4), verdict: v1alpha1.VerdictPassed, says: "Divergent rows are not reported: a fault kept the nodes from exchanging their writes",

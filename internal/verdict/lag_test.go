@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
@@ -21,6 +22,60 @@ func unwatched(e *evidence.Run, atMost *int64) {
 	e.Recorder.Lag = evidencetest.LagOf("db-1", 0, 0)
 	l := e.Recorder.Lag
 	l.Acknowledged, l.Unwatched, l.LowerBounds, l.AtMostMicroseconds = 300, 3, []v1alpha1.Percentile{v1alpha1.Max}, atMost
+}
+
+// TestRowsOfAnotherPrimaryAreLongerThanAllOthers: a fault keeps them on a node that takes no writes any more, and lives.
+func TestRowsOfAnotherPrimaryAreLongerThanAllOthers(t *testing.T) {
+	for _, independent := range []bool{true, false} {
+		e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
+		e.Independent = independent
+		e.Recorder.Lag = evidencetest.LagOf("db-1", 3, 3)
+		e.Recorder.Lag.Acknowledged = 300
+		Judge(e, &s)
+		said := strings.Join(allSaid(s), " ")
+		if strings.Contains(said, "3 probe rows were on a node that took no writes any more") != independent || strings.Contains(said, "were lost with their primary") == independent {
+			t.Errorf("independent %t: %s", independent, said)
+		}
+		for _, path := range []string{"replication.lag.maxMicroseconds", "nodes[db-1].lag.maxMicroseconds"} {
+			if f := figure.Read(&s, path); f.Value == nil || (f.AtMost == nil) != independent {
+				t.Errorf("independent %t: %s is %+v", independent, path, f)
+			}
+		}
+	}
+}
+
+// TestSizesHaveTheBoundsOfTheirLag: a pause of the recorder, and a replica that was not watched.
+func TestSizesHaveTheBoundsOfTheirLag(t *testing.T) {
+	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.Recorder.Lag = evidencetest.LagOf("db-1", 0, 0)
+	one := func(bytes int64, lower ...v1alpha1.Percentile) wire.SizeLag {
+		return wire.SizeLag{
+			PayloadBytes: bytes, LagDistribution: wire.LagDistribution{Samples: 10, LowerBounds: lower}, InsertP50Microseconds: 1, InsertP99Microseconds: 2,
+			TotalP50Microseconds: ptr.To[int64](3), TotalP99Microseconds: ptr.To[int64](4), BareP50Microseconds: ptr.To[int64](1), BareP99Microseconds: ptr.To[int64](2),
+		}
+	}
+	e.Recorder.Lag.Sizes = []wire.SizeLag{one(100), one(200, v1alpha1.P99, v1alpha1.Max)}
+	Judge(e, &s)
+	for path, exact := range map[string]bool{
+		"replication.lagSizes[100].totalP99Microseconds": true, "replication.lagSizes[200].totalP50Microseconds": true, "replication.lagSizes[200].insertP99Microseconds": true,
+		"replication.lagSizes[200].totalP99Microseconds": false, "replication.lagSizes[200].bareP99Microseconds": false,
+	} {
+		if f := figure.Read(&s, path); f.Value == nil || f.IsExact() != exact {
+			t.Errorf("%s is %+v, exact: %t", path, f, exact)
+		}
+	}
+}
+
+func TestAProbeThatHardlyWroteIsNamed(t *testing.T) {
+	for missed, want := range map[int64]bool{90: false, 91: true} {
+		s := judged(func(e *evidence.Run) {
+			e.Recorder.Lag = evidencetest.LagOf("db-1", 0, 0)
+			e.Recorder.Lag.Acknowledged, e.Recorder.Lag.Missed = 10, missed
+		})
+		if said := strings.Contains(strings.Join(s.Notes, " "), "The lag probe wrote 10 of "); said != want {
+			t.Errorf("%d missed: %q", missed, s.Notes)
+		}
+	}
 }
 
 func TestReplicaThatTheProbeOverlooked(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/utils/ptr"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
@@ -49,6 +51,20 @@ func TestResourcesAreOfNodesAndOfStages(t *testing.T) {
 }
 
 // TestAProcessBusierThanTheServersIsNamed, under a closed loop alone.
+// TestProcessorTimeOfARequestIsWhatWasSpent: a server that was killed early in a stage spent none afterwards.
+func TestProcessorTimeOfARequestIsWhatWasSpent(t *testing.T) {
+	for sampled, want := range map[int64]int64{60_000_000: 8000, 58_000_000: 8000, 10_000_000: 1333} {
+		s := judged(func(e *evidence.Run) {
+			stage := &e.Recorder.Stages[0]
+			stage.DurationMicroseconds, stage.Answered = 60_000_000, 3000
+			e.Recorder.Resources = []wire.NodeResources{{Node: e.Nodes[0], Stage: stage.Name, DurationMicroseconds: sampled, CPUMillicores: 400}}
+		})
+		if got := s.Load.Stages[0].Resources[0].CPUPerRequestMicroseconds; got == nil || *got != want {
+			t.Errorf("sampled for %d µs: %v, want %d", sampled, ptr.Deref(got, -1), want)
+		}
+	}
+}
+
 func TestAProcessBusierThanTheServersIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		app   int64

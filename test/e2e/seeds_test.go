@@ -116,9 +116,16 @@ func TestSeed003(t *testing.T) {
 		shortStages(s, 12, func(v1alpha1.Stage) bool { return true })
 	})
 	runSuite(t, s, func(t *testing.T, s *v1alpha1.ReplicationSuite) {
+		for _, size := range []string{"1000", "10000"} {
+			whole, ok := median(s, "mysql", "lagSizeTotalP50Microseconds", "", size)
+			insert, both := median(s, "mysql", "lagSizeInsertP50Microseconds", "", size)
+			if !ok || !both || insert <= 0 || whole <= insert {
+				t.Errorf("rows of %s bytes: %v µs in all (%t), %v of these for the insert (%t)", size, whole, ok, insert, both)
+			}
+		}
 		for _, v := range s.Status.Variants {
-			if samples, ok := median(s, v.Name, "lagSamples", "", ""); ok && samples < 50 {
-				t.Errorf("%s: %v samples", v.Name, samples)
+			if _, ok := median(s, v.Name, "lagSizeBareP50Microseconds", "", "10000"); !ok {
+				t.Errorf("%s has no bare time", v.Name)
 			}
 		}
 	})

@@ -62,7 +62,12 @@ func shortSuite(t *testing.T, name string, shorten func(*v1alpha1.ReplicationExp
 		text, err := json.Marshal(x.Spec)
 		check(t, err)
 		short.Spec.Variants[i].Patch = &runtime.RawExtension{Raw: text}
+		short.Spec.Reference = slices.DeleteFunc(short.Spec.Reference, func(r v1alpha1.ReferenceFigure) bool {
+			return r.Variant == v.Name && r.Stage != "" && !slices.ContainsFunc(x.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return s.Name == r.Stage })
+		})
 	}
+	// One round has no interval.
+	short.Spec.Expectations = slices.DeleteFunc(short.Spec.Expectations, func(e v1alpha1.Expectation) bool { return e.Comparison != "" })
 	return short
 }
 

@@ -55,12 +55,21 @@ func younger(was, is int64, between time.Duration) bool {
 type Resources struct {
 	nodes  []string
 	stages []string
-	last   map[instance]wire.Resources
+	last   map[instance]sampled
 	used   map[inStage]*usage
 }
 
 // instance is one of the processes of a name.
 type instance struct{ node, at string }
+
+// sampled is a sample with the stage that it was taken in.
+type sampled struct {
+	wire.Resources
+	stage string
+}
+
+// gapMost is the longest time between two samples that counts for a stage which began in it.
+const gapMost = 2 * Interval
 
 // inStage is what a process used in a stage.
 type inStage struct {
@@ -77,17 +86,21 @@ type usage struct {
 
 // NewResources returns sums for nodes and stages; results come in their order.
 func NewResources(nodes, stages []string) *Resources {
-	return &Resources{nodes: nodes, stages: stages, last: map[instance]wire.Resources{}, used: map[inStage]*usage{}}
+	return &Resources{nodes: nodes, stages: stages, last: map[instance]sampled{}, used: map[inStage]*usage{}}
 }
 
 // Add takes a sample of a node. The usage since its previous sample counts for stage, "" for none. Several processes of one name are told apart by
 // at, and summed.
 func (r *Resources) Add(node, at, stage string, sample wire.Resources) {
 	of := instance{node, at}
-	last, known := r.last[of]
-	r.last[of] = sample
+	before, known := r.last[of]
+	r.last[of] = sampled{sample, stage}
+	last := before.Resources
 	took := sample.At.Sub(last.At.Time)
 	if !known || stage == "" || took <= 0 { // a clock that went back: the differences are right, their time is not known
+		return
+	}
+	if before.stage != stage && took > gapMost { // most of it was in stages before
 		return
 	}
 	k := inStage{of, stage}

@@ -48,6 +48,24 @@ func TestResources(t *testing.T) {
 				},
 			},
 		},
+		"time in which a node did not answer counts for no later stage, and a lost sample at its beginning does": {
+			samples: []sample{
+				{"a", "", used(0, 7, 0, 1)},
+				{"a", "warmup", used(2, 7, 2, 1)},
+				{"a", "steady", used(12, 8, 50, 1)},
+				{"a", "steady", used(14, 8, 52, 1)},
+			},
+			want: []wire.NodeResources{
+				{
+					Node: "a", Stage: "warmup", DurationMicroseconds: 2_000_000, CPUMillicores: 1000, ResidentPeakBytes: 1,
+					ReadBytes: 20, WrittenBytes: 40, NetworkReceivedBytes: 60, NetworkSentBytes: 80,
+				},
+				{
+					Node: "a", Stage: "steady", DurationMicroseconds: 2_000_000, CPUMillicores: 1000, ResidentPeakBytes: 1,
+					ReadBytes: 20, WrittenBytes: 40, NetworkReceivedBytes: 60, NetworkSentBytes: 80,
+				},
+			},
+		},
 		"time without load counts for no stage": {
 			samples: []sample{
 				{"a", "steady", used(0, 7, 0, 1)},

@@ -35,6 +35,8 @@ var (
 	ReplicationStopped     = Code{Note, "Node %s stopped replicating by itself and lacks %d writes of the other node: %s."}
 	OneSideOnly            = Code{Note, "Node %s was not read. Writes that it alone holds count as lost, although they may come back with it."}
 	NotExchanged           = Code{Clause, "a fault kept the nodes from exchanging their writes, and they were not compared afterwards"}
+	ExchangeStopped        = Code{Clause, "%s stopped replicating, and lacks changes of the other node"}
+	ExchangeUnfinished     = Code{Clause, "the nodes had not applied all that they sent each other"}
 	NotBothRead            = Code{Clause, "one of the nodes could not be read"}
 	RelayNotApplied        = Code{Note, "Node %s took over from %s before it had applied %d received transactions. Acknowledged writes among them may be lost."}
 	DataDeleted            = Code{Clause, "fault %s deleted its data with its pod"}
@@ -75,6 +77,7 @@ var (
 	CommitsUnaccounted          = Code{Clause, "the recorder did not sample all commits"}
 	FlushedTogether             = Code{Clause, "commits that are flushed together wait once"}
 	CounterDeleted              = Code{Clause, "fault %s deleted the pod that counted it"}
+	PeerDeleted                 = Code{Clause, "fault %s deleted the pod that it was sent to: the first bytes to its successor are not counted"}
 	Sampled                     = Code{Clause, "it is sampled"}
 	CountersPerhapsUnread       = Code{Clause, "node %s may have acknowledged writes and its counters were never read"}
 	PerhapsDegradedTransactions = Code{Note, "Perhaps degraded: up to %d transactions may have been committed while the primary waited for no standby."}
@@ -127,6 +130,9 @@ var (
 var (
 	LagNotReported    = Code{Note, "Lag is not reported: no replica was to show a probe row of a stage that counts (%d such rows, %d others)."}
 	RowsUnseen        = Code{Note, "Node %s had not shown %d probe rows when the probe ended, the oldest after %d ms: its lag is a minimum."}
+	RowsApart         = Code{Note, "%d probe rows were on a node that took no writes any more: their lag is longer than all others."}
+	ProbeHardlyWrote  = Code{Note, "The lag probe wrote %d of %d rows that were due. The lag is of these."}
+	RowsSetApart      = Code{Clause, "%d of %d probe rows had not reached a replica when the writes moved"}
 	RowsLost          = Code{Note, "%d probe rows never reached a replica and were lost with their primary: they have no lag."}
 	ReplicaOverlooked = Code{Note, "Node %s was a replica again, but the probe did not see it follow: the lag is a minimum."}
 	FormerPrimaryAway = Code{Note, "Node %s (a former primary) was not yet a replica for %d of %d probe rows: its lag omits them."}

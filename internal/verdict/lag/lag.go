@@ -2,6 +2,8 @@
 package lag
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +12,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
+	"replab.dev/internal/percentile"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
@@ -65,10 +68,38 @@ func figures(d wire.LagDistribution) *v1alpha1.LagStatus {
 
 // lowerLags are the percentiles of the lag over all nodes that are lower bounds: each one while a replica was not watched.
 func lowerLags(e evidence.Run) []v1alpha1.Percentile {
+	return lowerOf(e, e.Recorder.Lag.LowerBounds)
+}
+
+// lowerOf are these, or more: all while a replica was not watched, and high ones where rows of independent nodes waited out a fault.
+func lowerOf(e evidence.Run, known []v1alpha1.Percentile) []v1alpha1.Percentile {
 	if len(overlooked(e)) > 0 {
 		return []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P99, v1alpha1.Max}
 	}
-	return e.Recorder.Lag.LowerBounds
+	return without(known, setApart(e), e.Recorder.Lag.Acknowledged)
+}
+
+// without some of the rows, whose lag is longer than all others, these are the percentiles that are lower bounds beside the known ones.
+func without(known []v1alpha1.Percentile, some, all int64) []v1alpha1.Percentile {
+	lower := slices.Clone(known)
+	for _, of := range []struct {
+		p       v1alpha1.Percentile
+		percent int64
+	}{{v1alpha1.P50, 50}, {v1alpha1.P99, 99}, {v1alpha1.Max, 100}} {
+		if percentile.LeavesOutLess(of.percent, some, all) && !slices.Contains(lower, of.p) {
+			lower = append(lower, of.p)
+		}
+	}
+	return lower
+}
+
+// setApart are rows of an independent node that were not on the others when the writes moved there. They arrive once the fault is over, and have
+// no lag in the figures.
+func setApart(e evidence.Run) int64 {
+	if !e.Independent {
+		return 0
+	}
+	return e.Recorder.Lag.Lost
 }
 
 // overlookedLeast is how long a node must have been a replica for the probe to see that it is one: the node has all writes by then, so that
@@ -118,6 +149,9 @@ func behind(w *wire.RecorderResults) []wire.NodeLag {
 	return found
 }
 
+// hardly is the part of the rows that were due which the probe must have written, beside those of outages.
+const hardly = 10
+
 func lagRemarks(e evidence.Run, stated *v1alpha1.LagStatus) []finding.Finding {
 	w := e.Recorder
 	if w.Lag == nil {
@@ -133,8 +167,14 @@ func lagRemarks(e evidence.Run, stated *v1alpha1.LagStatus) []finding.Finding {
 	for _, n := range behind(w) {
 		found = append(found, finding.Of(finding.RowsUnseen, n.Name, n.Unseen-n.Lost, ptr.Deref(n.OldestUnseenMicroseconds, 0)/1000))
 	}
-	if w.Lag.Lost > 0 {
+	switch apart := setApart(e); {
+	case apart > 0:
+		found = append(found, finding.Of(finding.RowsApart, apart))
+	case w.Lag.Lost > 0:
 		found = append(found, finding.Of(finding.RowsLost, w.Lag.Lost))
+	}
+	if due := w.Lag.Acknowledged + w.Lag.Discarded + w.Lag.Missed; w.Lag.Acknowledged*hardly < due {
+		found = append(found, finding.Of(finding.ProbeHardlyWrote, w.Lag.Acknowledged, due))
 	}
 	return found
 }
@@ -178,10 +218,35 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	if e.Recorder == nil || e.Recorder.Lag == nil {
 		return
 	}
+	boundSizes(b, e, s)
 	for _, n := range s.Nodes {
 		for _, of := range e.Recorder.Lag.Nodes {
 			if of.Name == n.Name {
-				boundPercentiles(b, "nodes["+n.Name+"].lag.", n.Lag, of.LowerBounds, nil, finding.Of(finding.NodeBehind).String())
+				boundPercentiles(b, "nodes["+n.Name+"].lag.", n.Lag, lowerOfNode(e, of), nil, finding.Of(finding.NodeBehind).String())
+			}
+		}
+	}
+}
+
+// lowerOfNode are the percentiles of a node's lag that are lower bounds.
+func lowerOfNode(e evidence.Run, n wire.NodeLag) []v1alpha1.Percentile {
+	if !e.Independent {
+		return n.LowerBounds
+	}
+	return without(n.LowerBounds, n.Lost, n.Samples+n.Lost)
+}
+
+// boundSizes like all sizes together. The percentiles of the times until a row was seen are absent where one was not.
+func boundSizes(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
+	for _, size := range e.Recorder.Lag.Sizes {
+		lower := lowerOf(e, size.LowerBounds)
+		for _, of := range []struct {
+			name string
+			p    v1alpha1.Percentile
+		}{{"totalP50", v1alpha1.P50}, {"bareP50", v1alpha1.P50}, {"totalP99", v1alpha1.P99}, {"bareP99", v1alpha1.P99}} {
+			path := fmt.Sprintf("replication.lagSizes[%d].%sMicroseconds", size.PayloadBytes, of.name)
+			if value := figure.At(s, path); value != nil && slices.Contains(lower, of.p) {
+				b.AtLeast(path, *value, whyLower(e))
 			}
 		}
 	}
@@ -216,6 +281,9 @@ func whyLower(e evidence.Run) string {
 	}
 	for _, n := range behind(e.Recorder) {
 		add(finding.RowsNotShown, n.Name, n.Unseen-n.Lost)
+	}
+	if n := setApart(e); n > 0 {
+		add(finding.RowsSetApart, n, l.Acknowledged)
 	}
 	if len(causes) == 0 {
 		add(finding.RecorderSlept)

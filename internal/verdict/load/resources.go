@@ -3,6 +3,7 @@ package load
 import (
 	"math"
 	"slices"
+	"time"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
@@ -94,17 +95,24 @@ func resourcesIn(w *wire.RecorderResults, stage wire.StageResult) (all []v1alpha
 		var u used
 		u.add(r)
 		if f := u.figures(); f != nil && r.Stage == stage.Name {
-			all = append(all, v1alpha1.StageResources{Name: r.Node, ResourceFigures: *f, CPUPerRequestMicroseconds: perRequest(r.CPUMillicores, stage)})
+			all = append(all, v1alpha1.StageResources{Name: r.Node, ResourceFigures: *f, CPUPerRequestMicroseconds: perRequest(r, stage)})
 		}
 	}
 	return all
 }
 
+// unsampledMost is how much of a stage may lie beyond its samples: its ends. More is a time without a server.
+const unsampledMost = 2 * time.Second
+
 // perRequest is the processor time for each answered request in microseconds, nil without one.
-func perRequest(millicores int64, stage wire.StageResult) *int64 {
+func perRequest(r wire.NodeResources, stage wire.StageResult) *int64 {
 	if stage.Answered == 0 {
 		return nil
 	}
-	spent := float64(millicores) / 1000 * float64(stage.DurationMicroseconds)
+	ran := stage.DurationMicroseconds
+	if ran-r.DurationMicroseconds > unsampledMost.Microseconds() {
+		ran = r.DurationMicroseconds
+	}
+	spent := float64(r.CPUMillicores) / 1000 * float64(ran)
 	return new(int64(math.Round(spent / float64(stage.Answered))))
 }

@@ -37,19 +37,23 @@ func Fill(e evidence.Run, s *evidence.Status) {
 	}
 }
 
-// Bound says where a pod was deleted and took what it had counted since its last sample along.
+// Bound says where a pod was deleted: it took along what it had counted since its last sample, and its successor has another address at first.
 func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	if s.Replication == nil {
 		return
 	}
 	for _, t := range s.Replication.Traffic {
 		i := slices.IndexFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
-			return f.Pod == t.From && evidence.ActionOf(e.Spec, f) == v1alpha1.ActionDeletePod
+			return (f.Pod == t.From || f.Pod == t.To) && evidence.ActionOf(e.Spec, f) == v1alpha1.ActionDeletePod
 		})
 		if i < 0 {
 			continue
 		}
-		why := finding.Of(finding.CounterDeleted, e.Faults[i].Fault).String()
+		code := finding.CounterDeleted
+		if e.Faults[i].Pod == t.To {
+			code = finding.PeerDeleted
+		}
+		why := finding.Of(code, e.Faults[i].Fault).String()
 		b.AtLeast("replication.traffic["+t.Name+"].sentBytes", t.SentBytes, why)
 		b.AtLeast("replication.traffic["+t.Name+"].sentBytesPerSecond", t.SentBytesPerSecond, why)
 	}

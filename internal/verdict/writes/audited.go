@@ -99,6 +99,11 @@ func keptDown(e evidence.Run, node string) bool {
 // serves tells whether a node was in its place when its tables were compared.
 func serves(n wire.AuditedNode) bool { return n.Role == wire.RoleReader || n.Role == wire.RoleWriter }
 
+// stoppedApart tells that one of two independent nodes stopped replicating, as it says itself.
+func stoppedApart(e evidence.Run, a, b string) bool {
+	return e.Independent && (e.State.Node(a).Stopped || e.State.Node(b).Stopped)
+}
+
 // rebuiltDiffer compares nodes that came back after the audit, and say that they have all.
 func rebuiltDiffer(e evidence.Run) []finding.Finding {
 	if e.Recount == nil {
@@ -108,7 +113,7 @@ func rebuiltDiffer(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	for _, n := range e.Recount.Nodes {
 		switch {
-		case n.Role != wire.RoleReader || n.Missing == nil || n.Extra == nil || mayForget(e, n.Name, reference.Name):
+		case n.Role != wire.RoleReader || n.Missing == nil || n.Extra == nil || mayForget(e, n.Name, reference.Name) || stoppedApart(e, n.Name, reference.Name):
 		case *n.Missing != 0 || *n.Extra != 0:
 			found = append(found, finding.Of(finding.RebuiltLacksWrites, n.Name, *n.Missing, *n.Extra))
 		case !differing(e.Recount) && reference.Checksum != "" && n.Checksum != "" && n.Checksum != reference.Checksum:

@@ -2,10 +2,13 @@ package writes
 
 import (
 	"cmp"
+	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
@@ -24,7 +27,12 @@ func divergentRows(e evidence.Run) (rows *int64, why finding.Finding) {
 	if !e.Independent || e.Audit == nil {
 		return nil, why
 	}
+	stopped := slices.IndexFunc(e.State.Nodes, func(n topology.NodeState) bool { return n.Stopped })
 	switch a := exchanged(e); {
+	case stopped >= 0:
+		return nil, finding.Of(finding.ExchangeStopped, e.State.Nodes[stopped].Name)
+	case a == e.Audit && e.Rest != nil && e.Rest.AtRest != metav1.ConditionTrue:
+		return nil, finding.Of(finding.ExchangeUnfinished)
 	case a == nil:
 		return nil, finding.Of(finding.NotExchanged)
 	case a.Divergence == nil:
