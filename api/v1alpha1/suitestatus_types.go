@@ -41,6 +41,9 @@ type ReplicationSuiteStatus struct {
 	// specHash identifies the fields of the spec that are fixed.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"`
+	// tidyTime is since when databases of an ended trial are awaited to go.
+	// +optional
+	TidyTime *metav1.Time `json:"tidyTime,omitempty"`
 	// verdict is Passed, Failed (an expectation is not met), Inconclusive (an expectation could not be judged, or a variant not be measured)
 	// or Invalid (a trial was).
 	// +optional
@@ -120,6 +123,9 @@ type TrialRun struct {
 	// specHash identifies what the experiment measures. A run whose spec was changed before its start is Inconclusive.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"`
+	// besideDatabases: databases of an earlier trial were still there when it began.
+	// +optional
+	BesideDatabases bool `json:"besideDatabases,omitempty"`
 	// startTime is when the experiment was accepted.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`

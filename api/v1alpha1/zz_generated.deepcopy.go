@@ -1620,6 +1620,10 @@ func (in *ReplicationSuiteStatus) DeepCopyInto(out *ReplicationSuiteStatus) {
 		in, out := &in.EstimatedCompletionTime, &out.EstimatedCompletionTime
 		*out = (*in).DeepCopy()
 	}
+	if in.TidyTime != nil {
+		in, out := &in.TidyTime, &out.TidyTime
+		*out = (*in).DeepCopy()
+	}
 	if in.Reasons != nil {
 		in, out := &in.Reasons, &out.Reasons
 		*out = make([]string, len(*in))

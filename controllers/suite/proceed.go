@@ -3,11 +3,13 @@ package suite
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/experiment/step"
@@ -38,21 +40,34 @@ func (r *Reconciler) proceed(ctx context.Context, s *v1alpha1.ReplicationSuite) 
 		return step.Wait(cacheLag, v1alpha1.ReasonRunning, "The results of the last trial are being read."), err
 	}
 	stays, err := r.thin(ctx, s, ended)
-	if err != nil || stays != "" && !s.Spec.Abort && r.Now().Sub(lastEnd(s)) < tidyPatience {
+	if err != nil || !s.Spec.Abort && r.tidying(s, stays) {
 		return step.Wait(tidyEvery, v1alpha1.ReasonTidying, "The databases of trial %s are being removed.", stays), err
 	}
 	suite.Summarize(s, ended)
-	if stays != "" {
-		s.Status.Notes = append(s.Status.Notes, fmt.Sprintf("The databases of trial %s were not removed within %s, and may have disturbed the next ones.", stays, tidyPatience))
-	}
-	return next(s), nil
+	return next(s, stays != "" || len(suite.Kept(s, ended)) > 0), nil
 }
 
-// next writes the next run down, or concludes.
-func next(s *v1alpha1.ReplicationSuite) step.Outcome {
+// tidying tells whether to wait for databases that stay, with patience.
+func (r *Reconciler) tidying(s *v1alpha1.ReplicationSuite, stays string) bool {
+	if stays == "" {
+		s.Status.TidyTime = nil
+		return false
+	}
+	if s.Status.TidyTime == nil {
+		s.Status.TidyTime = ptr.To(metav1.NewTime(r.Now()))
+	}
+	since := s.Status.TidyTime.Time
+	if last := s.Status.Runs[len(s.Status.Runs)-1]; last.Name == stays && last.CompletionTime.After(since) { // others may never go
+		since = last.CompletionTime.Time
+	}
+	return r.Now().Sub(since) < tidyPatience
+}
+
+// next writes the next run down, or concludes. A run may begin beside databases of earlier ones.
+func next(s *v1alpha1.ReplicationSuite, beside bool) step.Outcome {
 	run, invalid := suite.Next(s), suite.Invalid(&s.Status) != nil
 	switch {
-	case s.Spec.Abort && !invalid && (run != nil || lastRun(s).Verdict == v1alpha1.VerdictInconclusive):
+	case s.Spec.Abort && !invalid && (run != nil || endedByAbort(s)):
 		return aborted(s)
 	case invalid, run == nil:
 		suite.Conclude(s)
@@ -60,16 +75,15 @@ func next(s *v1alpha1.ReplicationSuite) step.Outcome {
 	case s.Spec.Suspend:
 		return suspended()
 	}
+	run.BesideDatabases = beside
 	s.Status.Runs = append(s.Status.Runs, *run)
 	return running("Trial %s is next.", run.Name)
 }
 
-// lastRun is the zero value before the first.
-func lastRun(s *v1alpha1.ReplicationSuite) v1alpha1.TrialRun {
-	if n := len(s.Status.Runs); n > 0 {
-		return s.Status.Runs[n-1]
-	}
-	return v1alpha1.TrialRun{}
+// endedByAbort tells whether the last run was ended before its time.
+func endedByAbort(s *v1alpha1.ReplicationSuite) bool {
+	n := len(s.Status.Runs)
+	return n > 0 && s.Status.Runs[n-1].Verdict == v1alpha1.VerdictInconclusive && strings.HasPrefix(s.Status.Runs[n-1].Reason, v1alpha1.ReasonAborted)
 }
 
 // specChanged tells whether a field was changed that is fixed once the suite has started.
@@ -117,14 +131,6 @@ func (r *Reconciler) ended(ctx context.Context, s *v1alpha1.ReplicationSuite) (f
 		}
 	}
 	return found, true, nil
-}
-
-// lastEnd is when the last run ended.
-func lastEnd(s *v1alpha1.ReplicationSuite) time.Time {
-	if at := lastRun(s).CompletionTime; at != nil {
-		return at.Time
-	}
-	return time.Time{}
 }
 
 // thin lets the databases of trials go that need not stay, and names a trial whose are still there: they would disturb the next one.

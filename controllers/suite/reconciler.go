@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -154,14 +155,14 @@ func (r *Reconciler) afterwards(ctx context.Context, s *v1alpha1.ReplicationSuit
 		if err != nil || !fresh {
 			return ctrl.Result{RequeueAfter: cacheLag}, err
 		}
-		switch changed, err := specChanged(s); {
-		case err != nil:
+		changed, err := specChanged(s)
+		if err != nil {
 			return ctrl.Result{}, err
-		case changed: // its databases stay: what is cached may lack keepTrials as well
-			if !slices.Contains(s.Status.Notes, changedAfterwards) {
-				s.Status.Notes = atMost(append(s.Status.Notes, changedAfterwards))
-			}
-		default:
+		}
+		if changed && !strings.HasPrefix(s.Status.Reasons[0], v1alpha1.ReasonAborted) && !slices.Contains(s.Status.Notes, changedAfterwards) {
+			s.Status.Notes = atMost(append(s.Status.Notes, changedAfterwards))
+		}
+		if s.Spec.Trials > 0 { // the cache has no keepTrials of a spec that is too long
 			stays, err := r.thin(ctx, s, ended)
 			if err != nil || stays != "" {
 				return ctrl.Result{RequeueAfter: tidyEvery}, err

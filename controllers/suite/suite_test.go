@@ -301,6 +301,25 @@ func TestAbortInTheLastTrialIsNoConclusion(t *testing.T) {
 	}
 }
 
+// TestAbortAfterTheLastTrialKeepsItsConclusion: that was Inconclusive by itself, and its databases are still being removed.
+func TestAbortAfterTheLastTrialKeepsItsConclusion(t *testing.T) {
+	w := newWorld(t, func(name string) ending {
+		if strings.Contains(name, "semisync") {
+			return ending{verdict: v1alpha1.VerdictPassed, lost: 1}
+		}
+		return ending{verdict: v1alpha1.VerdictInconclusive}
+	})
+	spec := strings.Replace(pair[:strings.Index(pair, "  - {comparison")], "trials: 6", "trials: 1\n  retries: 0\n  keepTrials: 0", 1)
+	w.apply(strings.Replace(spec, "  comparisons: [{of: semisync, to: async, metrics: [requestsPerSecond]}]\n", "", 1))
+	w.until(func(s *v1alpha1.ReplicationSuite) bool {
+		return len(s.Status.Runs) == 2 && s.Status.Runs[1].Verdict != ""
+	}, "pair")
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Abort = true })
+	if s := w.until(over, "pair"); s.Status.Verdict != v1alpha1.VerdictFailed {
+		t.Errorf("%s %v", s.Status.Verdict, s.Status.Reasons)
+	}
+}
+
 // TestATrialThatWasEditedWhileItWaitedIsRepeated: it measured something else. What is done with its databases is no edit.
 func TestATrialThatWasEditedWhileItWaitedIsRepeated(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -360,12 +379,12 @@ func TestDatabasesThatNeverGoDoNotStopTheSuite(t *testing.T) {
 	}, "pair")
 	w.now = w.now.Add(tidyPatience)
 	s := w.until(over, "pair")
-	if s.Status.Verdict != v1alpha1.VerdictPassed || !slices.ContainsFunc(s.Status.Notes, func(n string) bool { return strings.Contains(n, "were not removed within 10m0s") }) {
+	if s.Status.Verdict != v1alpha1.VerdictPassed || !slices.ContainsFunc(s.Status.Notes, func(n string) bool { return strings.Contains(n, "1 runs had databases of earlier trials beside them") }) {
 		t.Errorf("%s, notes %q", s.Status.Verdict, s.Status.Notes)
 	}
 }
 
-// TestAChangeAfterTheEndIsNoted: the conclusion is of the spec before, and the databases stay.
+// TestAChangeAfterTheEndIsNoted: the conclusion is of the spec before. keepTrials is obeyed all the same.
 func TestAChangeAfterTheEndIsNoted(t *testing.T) {
 	w := newWorld(t, slower)
 	w.apply(pair)
@@ -376,7 +395,7 @@ func TestAChangeAfterTheEndIsNoted(t *testing.T) {
 	s := w.until(func(s *v1alpha1.ReplicationSuite) bool { return s.Status.ObservedGeneration == s.Generation }, "pair")
 	x := &v1alpha1.ReplicationExperiment{}
 	must(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "pair-async-3"}, x))
-	if !slices.Contains(s.Status.Notes, changedAfterwards) || x.Spec.Keep == v1alpha1.KeepNever {
+	if !slices.Contains(s.Status.Notes, changedAfterwards) || x.Spec.Keep != v1alpha1.KeepNever {
 		t.Errorf("notes %q, keep %s", s.Status.Notes, x.Spec.Keep)
 	}
 }

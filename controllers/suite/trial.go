@@ -30,7 +30,7 @@ func (r *Reconciler) follow(ctx context.Context, s *v1alpha1.ReplicationSuite, r
 	var undecodable *decode.Error
 	switch {
 	case errors.As(err, &undecodable) && s.Spec.Abort:
-		return r.end(run, v1alpha1.VerdictInconclusive, "its experiment cannot be decoded"), nil
+		return r.end(run, v1alpha1.VerdictInconclusive, v1alpha1.ReasonAborted+": its experiment cannot be decoded"), nil
 	case errors.As(err, &undecodable):
 		return taken(run.Name), nil
 	case err != nil:
@@ -86,7 +86,7 @@ func (r *Reconciler) without(ctx context.Context, s *v1alpha1.ReplicationSuite, 
 	case run.UID != "":
 		return r.end(run, v1alpha1.VerdictInconclusive, "it was deleted before its end"), nil
 	case s.Spec.Abort:
-		return r.end(run, v1alpha1.VerdictInconclusive, "spec.abort ended the suite before it began"), nil
+		return r.end(run, v1alpha1.VerdictInconclusive, v1alpha1.ReasonAborted+": spec.abort ended the suite before it began"), nil
 	case nameTaken:
 		return taken(run.Name), nil
 	}

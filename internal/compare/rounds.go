@@ -57,16 +57,19 @@ func CompareRounds(of, to []Interval) (Rounds, bool) {
 	return c, true
 }
 
-// logRatio is the logarithm of the ratio of two figures. A figure of 0 or below has a ratio too, and one that nothing bounds has any: to leave
-// such rounds out would hide the worst ones. Two zeros are equal.
+// logRatio is the logarithm of the ratio of two figures. A figure of 0 has a ratio too. One that nothing bounds, or that is below 0 as a lag may be,
+// has any. To leave such rounds out would hide the worst ones. Two zeros are equal.
 func logRatio(of, to Interval) Interval {
+	if of.High < 0 || to.High < 0 {
+		return Interval{math.Inf(-1), math.Inf(1)}
+	}
 	over := func(a, b float64) float64 {
 		if a == b {
 			return 0
 		}
 		return math.Log(a / b)
 	}
-	return Interval{over(max(0, of.Low), max(0, to.High)), over(max(0, of.High), max(0, to.Low))}
+	return Interval{over(max(0, of.Low), to.High), over(of.High, max(0, to.Low))}
 }
 
 // margin is the logarithm of the ratio up to which variants are the same.

@@ -235,14 +235,16 @@ func TestARatioToNothingIsNotExact(t *testing.T) {
 	}
 }
 
-// TestRoundsThatNothingBoundsCount, with any ratio, and a figure below 0 counts as 0: to leave them out would make the others speak for all.
+// TestRoundsThatNothingBoundsCount, with any ratio, as figures below 0 do: to leave them out would make the others speak for all.
 func TestRoundsThatNothingBoundsCount(t *testing.T) {
 	unknown := Interval{math.Inf(-1), math.Inf(1)}
 	if c, ok := CompareRounds([]Interval{unknown, Exact(5)}, []Interval{Exact(5), unknown, Exact(7)}); !ok || c.Rounds != 2 || c.RatioPercent != (Interval{0, math.Inf(1)}) {
 		t.Errorf("%+v", c)
 	}
-	if c, ok := CompareRounds([]Interval{Exact(-1)}, []Interval{Exact(1)}); !ok || c.RatioPercent != Exact(0) {
-		t.Errorf("below 0: %+v", c)
+	for _, of := range []float64{-800, -1} {
+		if c, ok := CompareRounds(slices.Repeat([]Interval{Exact(of)}, 6), slices.Repeat([]Interval{Exact(-20)}, 6)); !ok || c.Conclusion != v1alpha1.ConclusionUndecided || c.RatioPercent != (Interval{0, math.Inf(1)}) {
+			t.Errorf("%v to -20: %+v", of, c)
+		}
 	}
 	if c, ok := CompareRounds(nil, nil); ok {
 		t.Errorf("%+v", c)

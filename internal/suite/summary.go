@@ -89,16 +89,18 @@ func (r results) mixed(variant string) []string {
 	return []string{fmt.Sprintf("Trials %s and %s ran different images, versions or scripts: the figures of %s mix both.", first.Name, trials[i].Name, variant)}
 }
 
-// besides says that databases of trials stay, beside which later ones ran.
+// besides says how many trials ran beside databases of earlier ones.
 func (r results) besides() []string {
-	runs := r.suite.Status.Runs
-	kept := Kept(r.suite, r.experiments)
-	for i, run := range runs {
-		if kept[run.Name] && i < len(runs)-1 {
-			return []string{"Databases of trials stay and ran on beside later trials: keepTrials 0 disturbs none."}
+	n := 0
+	for _, run := range r.suite.Status.Runs {
+		if run.BesideDatabases {
+			n++
 		}
 	}
-	return nil
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d runs had databases of earlier trials beside them, which may have slowed them. With keepTrials 0 none stay.", n)}
 }
 
 func count(suite *v1alpha1.ReplicationSuite) *v1alpha1.TrialCounts {

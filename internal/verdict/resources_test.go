@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
@@ -50,8 +51,7 @@ func TestResourcesAreOfNodesAndOfStages(t *testing.T) {
 	}
 }
 
-// TestAProcessBusierThanTheServersIsNamed, under a closed loop alone.
-// TestProcessorTimeOfARequestIsWhatWasSpent: a server that was killed early in a stage spent none afterwards.
+// TestProcessorTimeOfARequestIsWhatWasSpent, at least: a server that was killed early in a stage spent none afterwards.
 func TestProcessorTimeOfARequestIsWhatWasSpent(t *testing.T) {
 	for sampled, want := range map[int64]int64{60_000_000: 8000, 58_000_000: 8000, 10_000_000: 1333} {
 		s := judged(func(e *evidence.Run) {
@@ -62,9 +62,14 @@ func TestProcessorTimeOfARequestIsWhatWasSpent(t *testing.T) {
 		if got := s.Load.Stages[0].Resources[0].CPUPerRequestMicroseconds; got == nil || *got != want {
 			t.Errorf("sampled for %d µs: %v, want %d", sampled, ptr.Deref(got, -1), want)
 		}
+		f := figure.Read(&s, "load.stages["+s.Load.Stages[0].Name+"].resources["+s.Load.Stages[0].Resources[0].Name+"].cpuPerRequestMicroseconds")
+		if f.IsExact() != (sampled > 50_000_000) || f.AtLeast == nil {
+			t.Errorf("sampled for %d µs: %+v", sampled, f)
+		}
 	}
 }
 
+// TestAProcessBusierThanTheServersIsNamed, under a closed loop alone.
 func TestAProcessBusierThanTheServersIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		app   int64

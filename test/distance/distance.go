@@ -13,8 +13,9 @@ import (
 // mostOfBoundPermille is what a stage may make of its bound: the latency without distance is of another stage.
 const mostOfBoundPermille = 1050
 
-// A stage's delayed packets may be late on average by 5% of their delay, or by 1 ms.
+// A stage's delayed packets may be late on average by 5% of their delay, or by 500 µs. Where they have no average, 1% may be late.
 const (
+	mostLatePerThousand  = 10
 	mostLatePercent      = 5
 	mostLateMicroseconds = 500
 )
@@ -121,7 +122,11 @@ func verdictProblems(x *v1alpha1.ReplicationExperiment) []string {
 func lateStages(n v1alpha1.LinkedNodeStatus) (found []string) {
 	for _, s := range n.Stages {
 		late, delay := s.MeanLateMicroseconds, s.MeanDelayMicroseconds
-		if !s.Discarded && (late == nil || delay == nil || *late > max(*delay*mostLatePercent/100, mostLateMicroseconds) || s.HeldUpPackets > 0) {
+		much := s.LatePackets*1000 > s.DelayedPackets*mostLatePerThousand
+		if late != nil && delay != nil {
+			much = *late > max(*delay*mostLatePercent/100, mostLateMicroseconds)
+		}
+		if !s.Discarded && (much || s.HeldUpPackets > 0) {
 			found = append(found, s.Name)
 		}
 	}

@@ -172,7 +172,7 @@ func median(all []v1alpha1.TrialsFigure, name v1alpha1.SuiteMetric, stage, item 
 	return fmt.Sprintf("%s (%s, n %d)", text, between(f.Low, f.High, in), f.N)
 }
 
-// between two bounds in words, of which one or both may be absent. No figure and no ratio is below 0: that alone says nothing.
+// between two bounds in words, of which one or both may be absent. Hardly a figure and no ratio is below 0: that alone says nothing.
 func between(low, high v1alpha1.Decimal, in func(v1alpha1.Decimal) string) string {
 	switch {
 	case high == "" && (low == "" || low == "0"):

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
@@ -101,8 +102,29 @@ func resourcesIn(w *wire.RecorderResults, stage wire.StageResult) (all []v1alpha
 	return all
 }
 
-// unsampledMost is how much of a stage may lie beyond its samples: its ends. More is a time without a server.
+// unsampledMost is how much of a stage may lie beyond its samples: its ends.
 const unsampledMost = 2 * time.Second
+
+// unsampled is a time of a stage, in microseconds, without a server or without an answer. It is 0 where only the ends have no sample.
+func unsampled(r wire.NodeResources, stage wire.StageResult) int64 {
+	if gap := stage.DurationMicroseconds - r.DurationMicroseconds; gap > unsampledMost.Microseconds() {
+		return gap
+	}
+	return 0
+}
+
+// boundRequests says where more processor time may have been spent for a request than the samples tell.
+func boundRequests(b *figure.Bounds, w *wire.RecorderResults, s *evidence.Status) {
+	for _, stage := range w.Stages {
+		for _, r := range w.Resources {
+			path := "load.stages[" + stage.Name + "].resources[" + r.Node + "].cpuPerRequestMicroseconds"
+			gap := unsampled(r, stage)
+			if value := figure.At(s, path); value != nil && r.Stage == stage.Name && gap > 0 {
+				b.AtLeast(path, *value, finding.Of(finding.NotSampled, gap/1000).String())
+			}
+		}
+	}
+}
 
 // perRequest is the processor time for each answered request in microseconds, nil without one.
 func perRequest(r wire.NodeResources, stage wire.StageResult) *int64 {
@@ -110,7 +132,7 @@ func perRequest(r wire.NodeResources, stage wire.StageResult) *int64 {
 		return nil
 	}
 	ran := stage.DurationMicroseconds
-	if ran-r.DurationMicroseconds > unsampledMost.Microseconds() {
+	if unsampled(r, stage) > 0 {
 		ran = r.DurationMicroseconds
 	}
 	spent := float64(r.CPUMillicores) / 1000 * float64(ran)
