@@ -145,32 +145,37 @@ func (r *Reconciler) announce(before, s *v1alpha1.ReplicationSuite) {
 	}
 }
 
+// edited obeys a change of keepTrials after the end, and notes any other. It returns when to look again, 0 when all is as it should be.
+func (r *Reconciler) edited(ctx context.Context, s *v1alpha1.ReplicationSuite) (time.Duration, error) {
+	before := s.DeepCopy()
+	ended, fresh, err := r.ended(ctx, s)
+	if err != nil || !fresh {
+		return cacheLag, err
+	}
+	changed, err := specChanged(s)
+	if err != nil {
+		return 0, err
+	}
+	if changed && !strings.HasPrefix(s.Status.Reasons[0], v1alpha1.ReasonAborted) && !slices.Contains(s.Status.Notes, changedAfterwards) {
+		s.Status.Notes = atMost(append(s.Status.Notes, changedAfterwards))
+	}
+	if s.Spec.Trials > 0 { // the cache has no keepTrials of a spec that is too long
+		if stays, err := r.thin(ctx, s, ended); err != nil || stays != "" {
+			return tidyEvery, err
+		}
+	}
+	s.Status.ObservedGeneration = s.Generation
+	_, err = r.writeStatus(ctx, before, s)
+	return 0, err
+}
+
 const changedAfterwards = "The spec was changed after the end: the figures are of the spec before."
 
 // afterwards looks after a suite that is complete: keepTrials may have been changed since, and its time to live may be over.
 func (r *Reconciler) afterwards(ctx context.Context, s *v1alpha1.ReplicationSuite) (ctrl.Result, error) {
 	if s.Generation != s.Status.ObservedGeneration {
-		before := s.DeepCopy()
-		ended, fresh, err := r.ended(ctx, s)
-		if err != nil || !fresh {
-			return ctrl.Result{RequeueAfter: cacheLag}, err
-		}
-		changed, err := specChanged(s)
-		if err != nil {
-			return ctrl.Result{}, err
-		}
-		if changed && !strings.HasPrefix(s.Status.Reasons[0], v1alpha1.ReasonAborted) && !slices.Contains(s.Status.Notes, changedAfterwards) {
-			s.Status.Notes = atMost(append(s.Status.Notes, changedAfterwards))
-		}
-		if s.Spec.Trials > 0 { // the cache has no keepTrials of a spec that is too long
-			stays, err := r.thin(ctx, s, ended)
-			if err != nil || stays != "" {
-				return ctrl.Result{RequeueAfter: tidyEvery}, err
-			}
-		}
-		s.Status.ObservedGeneration = s.Generation
-		if _, err := r.writeStatus(ctx, before, s); err != nil {
-			return ctrl.Result{}, err
+		if after, err := r.edited(ctx, s); err != nil || after > 0 {
+			return ctrl.Result{RequeueAfter: after}, err
 		}
 	}
 	ttl, end := s.Spec.TTLSecondsAfterFinished, s.Status.CompletionTime

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -93,7 +94,10 @@ func switchedOver(t *testing.T, a, b *manager.Member, first, second *patronitest
 	if planned.Outcome != wire.SwitchoverDone || planned.To != second.Name {
 		t.Fatalf("it ended as %+v; Patroni's log:\n%s", planned, first.Log())
 	}
-	await(t, "the second takes the writes", func() bool { return b.State().Writes })
+	await(t, "the second takes the writes, and is in its place", func() bool {
+		s := b.State()
+		return s.Writes && !slices.ContainsFunc(s.Absences, func(a wire.Absence) bool { return a.BackAt == nil })
+	})
 	await(t, "the first streams from it", func() bool {
 		away := a.State().Absences
 		return len(away) > 0 && away[len(away)-1].BackAt != nil && a.State().Streaming
