@@ -125,17 +125,14 @@ type LinkedStageStatus struct {
 	Discarded bool `json:"discarded,omitempty"`
 	// delayedPackets is a minimum: up to a second at each end of the stage is left out.
 	DelayedPackets int64 `json:"delayedPackets"`
-	// latePackets were released too late by more than 5% of their delay and more than 1 ms. A maximum: it includes up to two seconds before and
-	// after the stage. If many were late, high percentiles of the latency and of the lag are maximums.
+	// latePackets were late by more than 5% of their delay and 1 ms. A maximum: it includes up to two seconds around the stage.
 	LatePackets int64 `json:"latePackets"`
-	// heldUpPackets are the latePackets that were 100 ms late or more. With faults, or without meanLateMicroseconds, the run is Inconclusive. A
-	// maximum: it includes up to ten seconds after the stage, since these packets may have been due in it.
+	// heldUpPackets are the latePackets that were 100 ms late or more. Must be 0. A maximum: it includes up to ten seconds after the stage.
 	HeldUpPackets int64 `json:"heldUpPackets"`
 	// meanDelayMicroseconds is the delay that was asked for. Absent without packets, and where packets have different delays.
 	// +optional
 	MeanDelayMicroseconds *int64 `json:"meanDelayMicroseconds,omitempty"`
-	// meanLateMicroseconds is by how much packets were delayed longer, on average. If it is above 500 µs and above 5% of meanDelayMicroseconds
-	// in a stage that counts, the run is Inconclusive. Without it, 1% of latePackets make it so.
+	// meanLateMicroseconds is by how much longer packets were delayed, on average. Above 500 µs and 5%, the run is Inconclusive.
 	// +optional
 	MeanLateMicroseconds *int64 `json:"meanLateMicroseconds,omitempty"`
 }

@@ -297,7 +297,7 @@ type LagSizeStatus struct {
 	// insertP99Microseconds is its 99th percentile.
 	// +optional
 	InsertP99Microseconds *int64 `json:"insertP99Microseconds,omitempty"`
-	// retrievalP50Microseconds from the start of the last look that did not find the row to the end of the one that found it, the median: the
+	// retrievalP50Microseconds from the start of the last look without the row to the end of the look that found it, the median: the
 	// resolution of a sample.
 	// +optional
 	RetrievalP50Microseconds *int64 `json:"retrievalP50Microseconds,omitempty"`

@@ -92,8 +92,7 @@ type ReplicationSuiteSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	Retries int32 `json:"retries"`
-	// keepTrials: how many trials keep their databases. Invalid trials come first, then those that lost writes, failed or were Inconclusive.
-	// Kept databases go on running beside later trials, so 0 disturbs least.
+	// keepTrials: how many trials keep their databases, the worst first. These run on beside later trials, so 0 disturbs least.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=0

@@ -41,7 +41,7 @@ type ReplicationSuiteStatus struct {
 	// specHash identifies the fields of the spec that are fixed.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"`
-	// tidyTime is since when databases of an ended trial are awaited to go.
+	// tidyTime is when the suite began to wait for the removal of databases.
 	// +optional
 	TidyTime *metav1.Time `json:"tidyTime,omitempty"`
 	// verdict is Passed, Failed (an expectation is not met), Inconclusive (an expectation could not be judged, or a variant not be measured)
@@ -123,7 +123,7 @@ type TrialRun struct {
 	// specHash identifies what the experiment measures. A run whose spec was changed before its start is Inconclusive.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"`
-	// besideDatabases: databases of an earlier trial were still there when it began.
+	// besideDatabases tells that databases of earlier trials were still there when it began.
 	// +optional
 	BesideDatabases bool `json:"besideDatabases,omitempty"`
 	// startTime is when the experiment was accepted.

@@ -47,7 +47,7 @@ func (r *Reconciler) proceed(ctx context.Context, s *v1alpha1.ReplicationSuite) 
 	return next(s, stays != "" || len(suite.Kept(s, ended)) > 0), nil
 }
 
-// tidying tells whether to wait for databases that stay, with patience.
+// tidying tells whether to wait for the removal of databases, with patience.
 func (r *Reconciler) tidying(s *v1alpha1.ReplicationSuite, stays string) bool {
 	if stays == "" {
 		s.Status.TidyTime = nil
@@ -133,7 +133,7 @@ func (r *Reconciler) ended(ctx context.Context, s *v1alpha1.ReplicationSuite) (f
 	return found, true, nil
 }
 
-// thin lets the databases of trials go that need not stay, and names a trial whose are still there: they would disturb the next one.
+// thin has the databases removed that need not stay. It names a trial with databases that are still there, since they would disturb the next one.
 func (r *Reconciler) thin(ctx context.Context, s *v1alpha1.ReplicationSuite, ended map[string]*v1alpha1.ReplicationExperiment) (stays string, err error) {
 	kept := suite.Kept(s, ended)
 	for _, run := range s.Status.Runs {

@@ -69,6 +69,9 @@ func (r *Reconciler) conclude(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExp
 		return step.Outcome{}, err
 	}
 	verdict, reason := x.Status.Verdict, first(x.Status.Reasons)
+	if x.Spec.Abort && verdict == v1alpha1.VerdictInconclusive {
+		reason = v1alpha1.ReasonAborted + ": " + reason
+	}
 	if run.SpecHash != "" && hash != run.SpecHash && compare.Reliable(verdict) { // an older operator wrote none down
 		verdict, reason = v1alpha1.VerdictInconclusive, "its spec was changed before its start"
 	}

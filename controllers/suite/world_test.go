@@ -164,7 +164,7 @@ func (w *world) play() {
 		x := &all.Items[i]
 		s := &x.Status
 		complete := meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionComplete)
-		end, why := w.ends(x.Name), "because"
+		end := w.ends(x.Name)
 		switch {
 		case complete && s.ObservedGeneration == x.Generation:
 			continue
@@ -173,12 +173,12 @@ func (w *world) play() {
 		case complete:
 			s.ObservedGeneration = x.Generation // its databases are gone
 		case x.Spec.Abort:
-			end, why = ending{verdict: v1alpha1.VerdictInconclusive}, v1alpha1.ReasonAborted+": spec.abort ended the run"
+			end = ending{verdict: v1alpha1.VerdictInconclusive}
 			fallthrough
 		case !w.stands:
 			start, now := metav1.NewTime(w.now), metav1.NewTime(w.now.Add(time.Minute))
 			s.StartTime, s.CompletionTime, s.Verdict, s.ObservedGeneration = &start, &now, end.verdict, x.Generation
-			s.Reasons = []string{why}
+			s.Reasons = []string{"because"}
 			s.Writes = &v1alpha1.WritesStatus{Lost: ptr.To(end.lost)}
 			s.Load = &v1alpha1.LoadStatus{}
 			s.Load.RequestsPerSecondMilli = ptr.To(end.rate * 1000)

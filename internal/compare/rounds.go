@@ -57,8 +57,8 @@ func CompareRounds(of, to []Interval) (Rounds, bool) {
 	return c, true
 }
 
-// logRatio is the logarithm of the ratio of two figures. A figure of 0 has a ratio too. One that nothing bounds, or that is below 0 as a lag may be,
-// has any. To leave such rounds out would hide the worst ones. Two zeros are equal.
+// logRatio is the logarithm of the ratio of two figures. Two zeros are equal. The ratio of a figure without bounds, or of a lag below 0, may be any.
+// To leave such rounds out would hide the worst ones.
 func logRatio(of, to Interval) Interval {
 	if of.High < 0 || to.High < 0 {
 		return Interval{math.Inf(-1), math.Inf(1)}

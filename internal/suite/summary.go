@@ -55,14 +55,14 @@ func Summarize(suite *v1alpha1.ReplicationSuite, experiments map[string]*v1alpha
 		s.Variants = append(s.Variants, r.variant(v.Name))
 		s.Notes = append(s.Notes, r.mixed(v.Name)...)
 	}
-	s.Notes = append(s.Notes, r.besides()...)
+	s.Notes = append(s.Notes, r.beside()...)
 	r.compareAll()
 	r.judge()
 	s.EstimatedCompletionTime = eta(suite)
 	s.Columns = map[string]string{"trials": fmt.Sprintf("%d/%d", s.Trials.Done, s.Trials.Total)}
 }
 
-// deleted says whose figures are left out, and whose losses.
+// deleted names trials that were deleted: their figures and their losses are left out.
 func (r results) deleted() (notes []string) {
 	for _, run := range r.suite.Status.Runs {
 		if run.UID != "" && run.Verdict != "" && r.experiments[run.Name] == nil {
@@ -89,8 +89,8 @@ func (r results) mixed(variant string) []string {
 	return []string{fmt.Sprintf("Trials %s and %s ran different images, versions or scripts: the figures of %s mix both.", first.Name, trials[i].Name, variant)}
 }
 
-// besides says how many trials ran beside databases of earlier ones.
-func (r results) besides() []string {
+// beside counts trials that ran beside databases of earlier ones.
+func (r results) beside() []string {
 	n := 0
 	for _, run := range r.suite.Status.Runs {
 		if run.BesideDatabases {
@@ -100,7 +100,7 @@ func (r results) besides() []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d runs had databases of earlier trials beside them, which may have slowed them. With keepTrials 0 none stay.", n)}
+	return []string{fmt.Sprintf("Trials that ran beside databases of earlier trials, and may have been slower: %d. keepTrials 0 removes these databases.", n)}
 }
 
 func count(suite *v1alpha1.ReplicationSuite) *v1alpha1.TrialCounts {

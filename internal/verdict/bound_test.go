@@ -58,6 +58,11 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 		}, &v1alpha1.StageDistance{
 			RoundTripMicroseconds: 20_000, WritesPermille: 750, BaseMicroseconds: 4_000, BaseFrom: v1alpha1.BaseFromBaseline, BoundMilliRequestsPerSecond: 526_316, OfBoundPermille: 1520,
 		}, ""},
+		{"updates, which are no reads", func(e *evidence.Run) {
+			e.Recorder.Stages[0].Operations[1].Name = wire.OperationUpdate
+		}, &v1alpha1.StageDistance{
+			RoundTripMicroseconds: 20_400, WritesPermille: 750, BaseMicroseconds: 3_000, BaseFrom: v1alpha1.BaseFromReads, BoundMilliRequestsPerSecond: 546_448, OfBoundPermille: 1464,
+		}, ""},
 		{"by the same with links of 0 ms", func(e *evidence.Run) {
 			calm(e)
 			e.Baseline.Spec.Topology.Links = []v1alpha1.Link{{From: "here", To: "there"}}

@@ -57,8 +57,8 @@ type LinkCounts struct {
 	Packets int64      `json:"packets"`          // that came to be delayed
 	Late    int64      `json:"late"`             // as in LinksState
 	HeldUp  int64      `json:"heldUp"`           // that were let go HeldUpLeast after their delay, or later
-	// Sums over all packets: their delay, and by how much they were let go later. There are none of packets with different delays, where
-	// punctual ones would make up for late ones, and of an agent of an older version.
+	// Sums over all packets: the delay, and the time beyond it. Both are 0 where packets have different delays, since punctual packets would
+	// make up for late ones, and with agents of an older version.
 	DelayMicroseconds int64 `json:"delayMicroseconds,omitempty"`
 	LateMicroseconds  int64 `json:"lateMicroseconds,omitempty"`
 }

@@ -137,7 +137,7 @@ func (l *line) empty() bool {
 type counts struct {
 	came, missing, lost, late, heldUp int64
 	latest                            time.Duration
-	asked, over                       time.Duration // of all packets, in sum: their delay, and what they waited beyond it
+	asked, over                       time.Duration // sums over all packets: the delay, and the time beyond it
 	delay                             time.Duration // of each
 	mixed                             bool          // they have different ones
 }

@@ -96,7 +96,7 @@ func (l *Links) count(a *linked, x LinkSample) {
 		u := l.of(x.Node, x.Stage)
 		u.DelayedPackets += max(x.Counts.Packets-a.last.Packets, 0) // they go back where the links were ended
 		u.DelayMicroseconds += max(x.Counts.DelayMicroseconds-a.last.DelayMicroseconds, 0)
-		u.LateMicroseconds += max(x.Counts.LateMicroseconds-a.last.LateMicroseconds, 0) // of the same packets, else the mean were of none
+		u.LateMicroseconds += max(x.Counts.LateMicroseconds-a.last.LateMicroseconds, 0)
 	}
 	o := overdue{late: max(x.Counts.Late-a.last.Late, 0), heldUp: max(x.Counts.HeldUp-a.last.HeldUp, 0)}
 	reach := wire.HeldUpLeast // by which the others were late at most

@@ -20,12 +20,12 @@ import (
 // uncoveredMost is how much of a stage may be without samples: its ends, and the agent's end.
 const uncoveredMost = 2 * time.Second
 
-// lateStages finds counting stages that were farther apart than asked, or with a packet as late as by a fault.
-func lateStages(e evidence.Run, n v1alpha1.LinkedNodeStatus) []finding.Finding {
+// lateStages finds counting stages at a longer distance than asked, or with a packet as late as by a fault.
+func lateStages(n v1alpha1.LinkedNodeStatus) []finding.Finding {
 	var found []finding.Finding
 	for _, s := range n.Stages {
 		switch {
-		case s.Discarded || !tooLate(e, s):
+		case s.Discarded || !tooLate(s):
 		case s.HeldUpPackets > 0 || s.MeanLateMicroseconds == nil:
 			found = append(found, finding.Of(finding.PacketsLate, s.Name, s.LatePackets, s.DelayedPackets, n.Name, s.HeldUpPackets, wire.HeldUpLeast.Milliseconds()))
 		default:
@@ -35,18 +35,18 @@ func lateStages(e evidence.Run, n v1alpha1.LinkedNodeStatus) []finding.Finding {
 	return found
 }
 
-// Packets may be late by a part of their delay on average, or by half a millisecond: what a stage with them measures is of a distance that much
-// longer. A round trip has two delays, and topology.TripKept allows it twice that.
+// Packets may be late by 5% of their delay on average, or by half a millisecond. A round trip has two delays, and topology.TripKept allows it
+// twice as much.
 const (
 	partLate     = 20
 	lateAllMicro = 500
 )
 
-// tooLate reports whether packets were late on average, or with faults one by as much as those may last. Where no average is known, no more may be
-// late than the 99th percentile leaves out.
-func tooLate(e evidence.Run, s v1alpha1.LinkedStageStatus) bool {
+// tooLate reports whether packets were late on average, or one as late as by a fault. Where no average is known, no more may be late than the 99th
+// percentile leaves out.
+func tooLate(s v1alpha1.LinkedStageStatus) bool {
 	switch {
-	case s.HeldUpPackets > 0 && (len(e.Spec.Faults) > 0 || s.MeanLateMicroseconds == nil):
+	case s.HeldUpPackets > 0:
 		return true
 	case s.MeanLateMicroseconds == nil:
 		return percentile.LeavesOutLess(99, s.LatePackets, s.DelayedPackets)
@@ -54,21 +54,17 @@ func tooLate(e evidence.Run, s v1alpha1.LinkedStageStatus) bool {
 	return *s.MeanLateMicroseconds > max(*s.MeanDelayMicroseconds/partLate, lateAllMicro)
 }
 
-// share is how many packets were late, of so many packets or in so many requests, and whether one was held up.
-type share struct {
-	late, of int64
-	heldUp   bool
-}
+// share is a number of late packets, among all packets or in all requests.
+type share struct{ late, of int64 }
 
-// lengthens tells whether the late packets may lengthen a percentile much: more than 1%, and more than a tenth of what the percentile leaves out.
-// One that was held up lengthens the maximum.
+// lengthens tells whether late packets may lengthen a percentile much: more than 1%, and more than a tenth of what the percentile leaves out.
 func (s share) lengthens(percent int64) bool {
-	return float64(s.late)*1000 > float64(max(10, 100-percent))*float64(s.of) || percent == 100 && s.heldUp
+	return float64(s.late)*1000 > float64(max(10, 100-percent))*float64(s.of)
 }
 
 // add the packets of a stage.
 func (s *share) add(stage v1alpha1.LinkedStageStatus) {
-	s.late, s.of, s.heldUp = s.late+stage.LatePackets, s.of+stage.DelayedPackets, s.heldUp || stage.HeldUpPackets > 0
+	s.late, s.of = s.late+stage.LatePackets, s.of+stage.DelayedPackets
 }
 
 // more tells whether a larger part was late.
@@ -76,7 +72,7 @@ func (s share) more(than share) bool {
 	return float64(s.late)*float64(than.of) > float64(than.late)*float64(s.of)
 }
 
-// Bound takes the lower bound from percentiles that late packets may have lengthened. Of requests each late packet may have met another.
+// Bound takes the lower bound from percentiles that late packets may have lengthened. Each late packet may have delayed another request.
 func Bound(b *figure.Bounds, _ evidence.Run, s *evidence.Status) {
 	if s.Distance == nil {
 		return
@@ -94,11 +90,9 @@ func Bound(b *figure.Bounds, _ evidence.Run, s *evidence.Status) {
 				all.add(stage)
 			}
 		}
-		heldUp := worst.heldUp || node.heldUp
 		if worst.of == 0 || node.more(worst) {
 			worst = node
 		}
-		worst.heldUp = heldUp
 		shorten(b, s, "nodes["+n.Name+"].lag.", node, finding.LateOfPackets)
 	}
 	shorten(b, s, "replication.lag.", worst, finding.LateOfPackets)
@@ -217,9 +211,9 @@ func lateIn(e evidence.Run, r wire.StageResult) finding.Finding {
 		switch s, known := stageOf(e, n, r.Name); {
 		case !known:
 			return finding.Of(finding.LateInStageUnknown, n.Name)
-		case tooLate(e, s) && s.HeldUpPackets == 0 && s.MeanLateMicroseconds != nil:
+		case tooLate(s) && s.HeldUpPackets == 0 && s.MeanLateMicroseconds != nil:
 			return finding.Of(finding.LateOnAverageInStage, n.Name, *s.MeanLateMicroseconds)
-		case tooLate(e, s):
+		case tooLate(s):
 			return finding.Of(finding.LateInStage, s.LatePackets, s.DelayedPackets, n.Name)
 		}
 	}

@@ -130,7 +130,7 @@ var (
 var (
 	LagNotReported    = Code{Note, "Lag is not reported: no replica was to show a probe row of a stage that counts (%d such rows, %d others)."}
 	RowsUnseen        = Code{Note, "Node %s had not shown %d probe rows when the probe ended, the oldest after %d ms: its lag is a minimum."}
-	RowsApart         = Code{Note, "%d probe rows were on a node that took no writes any more: their lag is longer than all others."}
+	RowsApart         = Code{Note, "%d probe rows waited on the other primary when the writes had moved: they have no lag here."}
 	ProbeHardlyWrote  = Code{Note, "The lag probe wrote %d of %d rows that were due. The lag is of these."}
 	RowsSetApart      = Code{Clause, "%d of %d probe rows had not reached a replica when the writes moved"}
 	RowsLost          = Code{Note, "%d probe rows never reached a replica and were lost with their primary: they have no lag."}
@@ -238,8 +238,8 @@ var (
 	PodReplaced           = Code{Clause, "the links of %s were set again for a pod that was replaced at an unknown time"}
 	LateInStage           = Code{Clause, "%d of %d delayed packets reached %s late in it"}
 	LateOnAverageInStage  = Code{Clause, "packets to %s were late by %d µs on average in it"}
-	LateOfRequests        = Code{Clause, "%d delayed packets were late in %d requests: without, it may be lower"}
-	LateOfPackets         = Code{Clause, "%d of %d delayed packets were late: without, it may be lower"}
+	LateOfRequests        = Code{Clause, "%d delayed packets were late in %d requests, and may have lengthened it"}
+	LateOfPackets         = Code{Clause, "%d of %d delayed packets were late, and may have lengthened it"}
 	LateInStageUnknown    = Code{Clause, "how many packets reached %s late in it is unknown"}
 	PairUnmeasured        = Code{Inconclusive, "Link from %s to %s: the round trip from %s to %s was not measured."}
 	TripNeverMeasured     = Code{Inconclusive, "The round trip from %s to %s was not measured %s."}
@@ -319,6 +319,6 @@ var (
 	P99Lower               = Code{Clause, "the p99 %s is a lower bound, since %s"}
 	RecorderNotAlways      = Code{Clause, "the recorder itself did not always run"}
 	RecorderDidNotRun      = Code{Clause, "the recorder itself did not run for %d of %d ms"}
-	NotSampled             = Code{Clause, "for %d ms of the stage it ran no server, or did not answer"}
+	NotSampled             = Code{Clause, "it ran no server or did not answer for %d ms of the stage"}
 	LoopBroken             = Code{Clause, "in stage %s the clients' requests do not add up to the users that there were"}
 )

@@ -79,7 +79,7 @@ func lowerOf(e evidence.Run, known []v1alpha1.Percentile) []v1alpha1.Percentile 
 	return without(known, setApart(e), e.Recorder.Lag.Acknowledged)
 }
 
-// without some of the rows, whose lag is longer than all others, these are the percentiles that are lower bounds beside the known ones.
+// without adds the percentiles that are lower bounds where some of all rows have no lag in the figures, since theirs is longer.
 func without(known []v1alpha1.Percentile, some, all int64) []v1alpha1.Percentile {
 	lower := slices.Clone(known)
 	for _, of := range []struct {
@@ -93,8 +93,8 @@ func without(known []v1alpha1.Percentile, some, all int64) []v1alpha1.Percentile
 	return lower
 }
 
-// setApart are rows of an independent node that were not on the others when the writes moved there. They arrive once the fault is over, and have
-// no lag in the figures.
+// setApart counts rows of an independent node that were not on the others when the writes moved. They arrive after the fault, and have no lag in the
+// figures.
 func setApart(e evidence.Run) int64 {
 	if !e.Independent {
 		return 0
