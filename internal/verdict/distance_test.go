@@ -122,7 +122,11 @@ func TestDistance(t *testing.T) {
 		{"a queue that overflowed", func(e *evidence.Run) { node(e).DroppedPackets = ptr.To[int64](1) }, "1 packets that were to be delayed at db-0 were dropped"},
 		{"one packet in a hundred late", func(e *evidence.Run) { e.Recorder.Links[0].LatePackets = 10 }, ""},
 		{"more than one in a hundred late", func(e *evidence.Run) { e.Recorder.Links[0].LatePackets = 11 }, "Stage steady: 11 of 1000 delayed packets reached db-0 late"},
-		{"a packet late by a fault's length", func(e *evidence.Run) { e.Recorder.Links[0].HeldUpPackets = 1 }, "1 were held up 100 ms or more"},
+		{"a packet late by a fault's length", func(e *evidence.Run) {
+			cut(e)
+			e.Recorder.Links[0].HeldUpPackets = 1
+		}, "1 were held up 100 ms or more"},
+		{"a packet as late without a fault", func(e *evidence.Run) { e.Recorder.Links[0].HeldUpPackets = 1 }, ""},
 		{"many late, and none of them while the load ran", func(e *evidence.Run) {
 			node(e).LatePackets, node(e).LatestMicroseconds = ptr.To[int64](500), ptr.To[int64](200_000)
 		}, ""},

@@ -47,7 +47,7 @@ func distanceUnsound(e evidence.Run) []finding.Finding {
 	for _, n := range e.Distance.Nodes {
 		found = append(found, linksUnsound(n)...)
 		n.Stages = linkedStages(e, n.Name)
-		found = append(found, lateStages(n)...)
+		found = append(found, lateStages(e, n)...)
 		if why := lateUnknown(e, n); !why.None() {
 			found = append(found, why)
 		}

@@ -21,12 +21,12 @@ import (
 const uncoveredMost = 2 * time.Second
 
 // lateStages finds counting stages at a longer distance than asked, or with a packet as late as by a fault.
-func lateStages(n v1alpha1.LinkedNodeStatus) []finding.Finding {
+func lateStages(e evidence.Run, n v1alpha1.LinkedNodeStatus) []finding.Finding {
 	var found []finding.Finding
 	for _, s := range n.Stages {
 		switch {
-		case s.Discarded || !tooLate(s):
-		case s.HeldUpPackets > 0 || s.MeanLateMicroseconds == nil:
+		case s.Discarded || !tooLate(e, s):
+		case heldUp(e, s) || s.MeanLateMicroseconds == nil:
 			found = append(found, finding.Of(finding.PacketsLate, s.Name, s.LatePackets, s.DelayedPackets, n.Name, s.HeldUpPackets, wire.HeldUpLeast.Milliseconds()))
 		default:
 			found = append(found, finding.Of(finding.PacketsLateOnAverage, s.Name, n.Name, *s.MeanLateMicroseconds, *s.MeanDelayMicroseconds))
@@ -42,11 +42,16 @@ const (
 	lateAllMicro = 500
 )
 
+// heldUp reports whether a packet was as late as by a fault. Without faults it counts in the mean alone: nothing else can be taken for it.
+func heldUp(e evidence.Run, s v1alpha1.LinkedStageStatus) bool {
+	return s.HeldUpPackets > 0 && len(e.Spec.Faults) > 0
+}
+
 // tooLate reports whether packets were late on average, or one as late as by a fault. Where no average is known, no more may be late than the 99th
 // percentile leaves out.
-func tooLate(s v1alpha1.LinkedStageStatus) bool {
+func tooLate(e evidence.Run, s v1alpha1.LinkedStageStatus) bool {
 	switch {
-	case s.HeldUpPackets > 0:
+	case heldUp(e, s):
 		return true
 	case s.MeanLateMicroseconds == nil:
 		return percentile.LeavesOutLess(99, s.LatePackets, s.DelayedPackets)
@@ -54,17 +59,18 @@ func tooLate(s v1alpha1.LinkedStageStatus) bool {
 	return *s.MeanLateMicroseconds > max(*s.MeanDelayMicroseconds/partLate, lateAllMicro)
 }
 
-// share is a number of late packets, among all packets or in all requests.
-type share struct{ late, of int64 }
+// share is a number of late packets, among all packets or in all requests, and how many of them were held up.
+type share struct{ late, of, heldUp int64 }
 
-// lengthens tells whether late packets may lengthen a percentile much: more than 1%, and more than a tenth of what the percentile leaves out.
+// lengthens tells whether late packets may lengthen a percentile much: more than 1%, and more than a tenth of what the percentile leaves out. One
+// that was held up may be the longest of all.
 func (s share) lengthens(percent int64) bool {
-	return float64(s.late)*1000 > float64(max(10, 100-percent))*float64(s.of)
+	return percent == 100 && s.heldUp > 0 || float64(s.late)*1000 > float64(max(10, 100-percent))*float64(s.of)
 }
 
 // add the packets of a stage.
 func (s *share) add(stage v1alpha1.LinkedStageStatus) {
-	s.late, s.of = s.late+stage.LatePackets, s.of+stage.DelayedPackets
+	s.late, s.of, s.heldUp = s.late+stage.LatePackets, s.of+stage.DelayedPackets, s.heldUp+stage.HeldUpPackets
 }
 
 // more tells whether a larger part was late.
@@ -95,6 +101,7 @@ func Bound(b *figure.Bounds, _ evidence.Run, s *evidence.Status) {
 		}
 		shorten(b, s, "nodes["+n.Name+"].lag.", node, finding.LateOfPackets)
 	}
+	worst.heldUp = all.heldUp
 	shorten(b, s, "replication.lag.", worst, finding.LateOfPackets)
 	if s.Replication != nil {
 		for _, size := range s.Replication.LagSizes {
@@ -211,9 +218,9 @@ func lateIn(e evidence.Run, r wire.StageResult) finding.Finding {
 		switch s, known := stageOf(e, n, r.Name); {
 		case !known:
 			return finding.Of(finding.LateInStageUnknown, n.Name)
-		case tooLate(s) && s.HeldUpPackets == 0 && s.MeanLateMicroseconds != nil:
+		case tooLate(e, s) && !heldUp(e, s) && s.MeanLateMicroseconds != nil:
 			return finding.Of(finding.LateOnAverageInStage, n.Name, *s.MeanLateMicroseconds)
-		case tooLate(s):
+		case tooLate(e, s):
 			return finding.Of(finding.LateInStage, s.LatePackets, s.DelayedPackets, n.Name)
 		}
 	}

@@ -40,10 +40,19 @@ func TestPacketsAreLateInAStage(t *testing.T) {
 		}, []string{"Stage steady: packets to db-0 were late by 2001 µs"}, []string{"steady"}},
 		"one by a fault's length, and hardly on average": {func(e *evidence.Run) {
 			late(e, steady, 1, 10_000, 200)
-			e.Recorder.Links[steady].HeldUpPackets = 1
+			e.Spec.Faults, e.Recorder.Links[steady].HeldUpPackets = make([]v1alpha1.Fault, 1), 1
 		}, []string{"Stage steady: 1 of 1000 delayed packets reached db-0 late; 1 were held up 100 ms"}, []string{"steady"}},
+		"one by a fault's length, without faults": {func(e *evidence.Run) {
+			late(e, steady, 1, 10_000, 200)
+			e.Recorder.Links[steady].HeldUpPackets = 1
+		}, nil, nil},
+		"several by a fault's length, without faults": {func(e *evidence.Run) {
+			late(e, steady, 5, 10_000, 501)
+			e.Recorder.Links[steady].HeldUpPackets = 5
+		}, []string{"Stage steady: packets to db-0 were late by 501 µs on average"}, []string{"steady"}},
 		"in several": {func(e *evidence.Run) {
 			e.Recorder.Links[steady].LatePackets, e.Recorder.Links[many].HeldUpPackets = 11, 1
+			e.Spec.Faults = make([]v1alpha1.Fault, 1)
 		}, []string{"Stage steady: 11 of 1000 delayed", "Stage many: 0 of 100000 delayed packets reached db-0 late; 1 were held up 100 ms"}, []string{"steady", "many"}},
 		"one in a stage of a moment": {func(e *evidence.Run) {
 			e.Recorder.Links[steady].DelayedPackets, e.Recorder.Links[steady].LatePackets = 0, 1
@@ -100,23 +109,26 @@ func TestLatePacketsBoundPercentiles(t *testing.T) {
 		return &v1alpha1.LagStatus{P50Microseconds: ptr.To[int64](1), P99Microseconds: ptr.To[int64](3), MaxMicroseconds: ptr.To[int64](4)}
 	}
 	for name, c := range map[string]struct {
-		late, requests int64
-		want           []string
+		late, requests, heldUp int64
+		want                   []string
 	}{
-		"1%": {10, 1000, nil},
-		"2% of the packets to one node": {20, 10_000, []string{
+		"1%": {10, 1000, 0, nil},
+		"one, which was held up": {1, 1000, 1, []string{
+			"nodes[db-0].lag.max", "replication.lag.max", "load.latency.max", "load.stages[steady].latency.max",
+		}},
+		"2% of the packets to one node": {20, 10_000, 0, []string{
 			"nodes[db-0].lag.p99", "nodes[db-0].lag.max", "replication.lag.p99", "replication.lag.max", "replication.lagSizes[100].totalP99",
 		}},
-		"2% of the packets, in 4% of the requests": {20, 500, []string{
+		"2% of the packets, in 4% of the requests": {20, 500, 0, []string{
 			"nodes[db-0].lag.p99", "nodes[db-0].lag.max", "replication.lag.p99", "replication.lag.max", "replication.lagSizes[100].totalP99",
 			"load.latency.p90", "load.latency.p95", "load.latency.p99", "load.latency.max",
 			"load.stages[steady].latency.p90", "load.stages[steady].latency.p95", "load.stages[steady].latency.p99", "load.stages[steady].latency.max",
 		}},
-		"in 6%": {10, 166, []string{
+		"in 6%": {10, 166, 0, []string{
 			"load.latency.p50", "load.latency.p90", "load.latency.p95", "load.latency.p99", "load.latency.max",
 			"load.stages[steady].latency.p50", "load.stages[steady].latency.p90", "load.stages[steady].latency.p95", "load.stages[steady].latency.p99", "load.stages[steady].latency.max",
 		}},
-		"6% of the packets, in few of the requests": {60, 100_000, []string{
+		"6% of the packets, in few of the requests": {60, 100_000, 0, []string{
 			"nodes[db-0].lag.p50", "nodes[db-0].lag.p99", "nodes[db-0].lag.max", "replication.lag.p50", "replication.lag.p99", "replication.lag.max",
 			"replication.lagSizes[100].totalP50", "replication.lagSizes[100].totalP99",
 		}},
@@ -126,7 +138,7 @@ func TestLatePacketsBoundPercentiles(t *testing.T) {
 				P50Microseconds: 1, P95Microseconds: 2, P99Microseconds: 3, MaxMicroseconds: 4, P90Microseconds: ptr.To[int64](2),
 			}}
 			calm := v1alpha1.StageFigures{Requests: 100_000, Latency: figures.Latency}
-			stages := []v1alpha1.LinkedStageStatus{{Name: "steady", DelayedPackets: 1000, LatePackets: c.late}, {Name: "warm", Discarded: true, DelayedPackets: 1, LatePackets: 1}}
+			stages := []v1alpha1.LinkedStageStatus{{Name: "steady", DelayedPackets: 1000, LatePackets: c.late, HeldUpPackets: c.heldUp}, {Name: "warm", Discarded: true, DelayedPackets: 1, LatePackets: 1}}
 			s := v1alpha1.ReplicationExperimentStatus{
 				Load: &v1alpha1.LoadStatus{StageFigures: figures, Stages: []v1alpha1.StageStatus{{Name: "steady", StageFigures: figures}, {Name: "calm", StageFigures: calm}}},
 				Replication: &v1alpha1.ReplicationStatus{
