@@ -10,7 +10,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/experiment/fault"
-	"replab.dev/controllers/experiment/step"
+	"replab.dev/controllers/step"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/load"
 	"replab.dev/internal/load/k6"

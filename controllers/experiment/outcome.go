@@ -9,7 +9,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/experiment/diagnose"
-	"replab.dev/controllers/experiment/step"
+	"replab.dev/controllers/step"
 )
 
 // Outcome is what a step came to.

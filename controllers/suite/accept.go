@@ -14,7 +14,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
 	"replab.dev/controllers/cached"
-	"replab.dev/controllers/experiment/step"
+	"replab.dev/controllers/step"
 	"replab.dev/internal/decode"
 	"replab.dev/internal/suite"
 )

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/experiment/step"
+	"replab.dev/controllers/step"
 	"replab.dev/internal/suite"
 )
 

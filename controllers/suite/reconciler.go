@@ -21,7 +21,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
-	"replab.dev/controllers/experiment/step"
+	"replab.dev/controllers/step"
 	"replab.dev/internal/suite"
 )
 

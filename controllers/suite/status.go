@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/experiment/step"
+	"replab.dev/controllers/step"
 )
 
 // Lengths of what people read.

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/experiment/step"
+	"replab.dev/controllers/step"
 )
 
 // unboundAfter is how long a claim may wait for its volume. One that waits for its pod to be scheduled first is no

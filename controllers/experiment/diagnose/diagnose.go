@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"replab.dev/controllers/experiment/step"
+	"replab.dev/controllers/step"
 )
 
 // Words are what the cluster says about an object when it is asked.

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/experiment/step"
+	"replab.dev/controllers/step"
 )
 
 // How long something may look hopeless before it is taken to be: below the two minutes in which people are told.

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/experiment/step"
+	"replab.dev/controllers/step"
 	"replab.dev/internal/kube"
 )
 

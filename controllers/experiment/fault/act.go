@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/experiment/step"
+	"replab.dev/controllers/step"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )

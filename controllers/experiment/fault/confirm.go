@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/experiment/step"
+	"replab.dev/controllers/step"
 )
 
 // take writes down what an agent answered.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/experiment/step"
+	"replab.dev/controllers/step"
 	"replab.dev/internal/httpclient"
 	"replab.dev/internal/topology"
 )

@@ -26,7 +26,7 @@ type Suite struct {
 
 // WriteSuite writes the report of a suite.
 func WriteSuite(w io.Writer, d *suites.Document) error {
-	page := Suite{ReplicationSuite: d.Suite, Counts: suites.Counts(d.Suite), Tables: suites.Tables(d.Suite)}
+	page := Suite{ReplicationSuite: d.Suite, Counts: suites.Counts(d.Suite), Tables: d.Tables()}
 	var err error
 	if page.Forest, err = forest(suites.Compared(d.Suite)).SVG(); err != nil {
 		return fmt.Errorf("report of suite %s: %w", d.Suite.Name, err)

@@ -49,7 +49,7 @@ func WriteSuite(w io.Writer, d *suites.Document) error {
 	for _, reason := range s.Status.Reasons {
 		fmt.Fprintf(&b, "- %s\n", line(reason))
 	}
-	for _, t := range suites.Tables(s) {
+	for _, t := range d.Tables() {
 		if !t.Detail {
 			Table(&b, t)
 		}

@@ -1,11 +1,14 @@
 package suites
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/figures"
@@ -18,6 +21,9 @@ type Document struct {
 	Trials []v1alpha1.ReplicationExperiment `json:"trials"`
 }
 
+// outage is the metric whose values are shown one by one.
+const outage v1alpha1.SuiteMetric = "outageMilliseconds"
+
 // Values are the figures of the trials that count.
 func (d *Document) Values() []suite.Value {
 	trials := map[string]*v1alpha1.ReplicationExperiment{}
@@ -25,6 +31,52 @@ func (d *Document) Values() []suite.Value {
 		trials[d.Trials[i].Name] = &d.Trials[i]
 	}
 	return suite.Values(d.Suite, trials)
+}
+
+// Tables of the suite, and all outages of its trials.
+func (d *Document) Tables() []figures.Table {
+	all := Tables(d.Suite)
+	of := d.outages()
+	if len(of.Rows) == 0 {
+		return all
+	}
+	at := slices.IndexFunc(all, func(t figures.Table) bool { return t.Detail })
+	if at < 0 {
+		at = len(all)
+	}
+	return slices.Insert(all, at, of)
+}
+
+// outages has a row for each variant: a median hides the trial with the longest one.
+func (d *Document) outages() figures.Table {
+	t := figures.Table{Title: "Outages of all trials", Head: []string{"variant", "outages, the shortest first"}}
+	for _, v := range d.Suite.Spec.Variants {
+		var found []suite.Value
+		for _, value := range d.Values() {
+			if value.Run.Variant == v.Name && value.Metric == outage && value.Stage == "" {
+				found = append(found, value)
+			}
+		}
+		slices.SortStableFunc(found, func(a, b suite.Value) int { return cmp.Or(cmp.Compare(a.Low, b.Low), cmp.Compare(a.High, b.High)) })
+		var texts []string
+		for _, value := range found {
+			texts = append(texts, inWords(value))
+		}
+		if len(texts) > 0 {
+			t.Rows = append(t.Rows, words(v.Name, strings.Join(texts, ", ")))
+		}
+	}
+	return t
+}
+
+// inWords is a trial's figure with its unit, or what bounds it.
+func inWords(v suite.Value) string {
+	low, high := v1alpha1.Decimal(number(v.Low)), v1alpha1.Decimal(number(v.High))
+	in := func(d v1alpha1.Decimal) string { return inUnit(v.Metric, d) }
+	if v.Exact() {
+		return in(low)
+	}
+	return cmp.Or(between(low, high, in), "unknown")
 }
 
 // head of the CSV: a line for each figure of each trial. A figure that is not exact has no value, but the bounds that are known.

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/figures"
 )
 
 // ended is a suite of two variants.
@@ -104,5 +106,28 @@ func TestDetailsHaveALineForEachTrial(t *testing.T) {
 func TestNothingOfASuiteThatWaits(t *testing.T) {
 	if got := Text(&v1alpha1.ReplicationSuite{}); got != "Verdict          none yet\nTrials           none\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestAllOutages are shown, also those that are known in part, and before the list of trials.
+func TestAllOutages(t *testing.T) {
+	d := &Document{Suite: ended()}
+	d.Suite.Spec.Variants = []v1alpha1.SuiteVariant{{Name: "async"}, {Name: "semisync"}}
+	d.Suite.Status.Runs = nil
+	for i, outage := range []int64{1500, 650, 700} {
+		run := v1alpha1.TrialRun{Name: fmt.Sprintf("cost-async-%d", i+1), Variant: "async", Round: int32(i + 1), Attempt: 1, Verdict: v1alpha1.VerdictPassed}
+		d.Suite.Status.Runs = append(d.Suite.Status.Runs, run)
+		x := v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: run.Name}}
+		x.Status.OutageMilliseconds = &outage
+		if outage == 1500 {
+			x.Status.Bounds = []v1alpha1.BoundStatus{{Figure: "outageMilliseconds", AtLeast: &outage, Because: "its end was not seen"}}
+		}
+		d.Trials = append(d.Trials, x)
+	}
+	tables := d.Tables()
+	last := tables[len(tables)-2]
+	want := figures.Table{Title: "Outages of all trials", Head: last.Head, Rows: [][]figures.Cell{words("async", "650 ms, 700 ms, at least 1.5 s")}}
+	if diff := cmp.Diff(want, last); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
