@@ -129,10 +129,10 @@ type LinkedStageStatus struct {
 	LatePackets int64 `json:"latePackets"`
 	// heldUpPackets are the latePackets that were 100 ms late or more. Must be 0 in an experiment with faults. A maximum: it includes up to ten seconds after the stage.
 	HeldUpPackets int64 `json:"heldUpPackets"`
-	// meanDelayMicroseconds is the delay that was asked for. Absent without packets, and where packets have different delays.
+	// meanDelayMicroseconds is the delay that was asked for. Of several delays, it is that whose packets were latest for it. Absent without packets.
 	// +optional
 	MeanDelayMicroseconds *int64 `json:"meanDelayMicroseconds,omitempty"`
-	// meanLateMicroseconds is by how much longer packets were delayed, on average. Above 500 µs and 5%, the run is Inconclusive.
+	// meanLateMicroseconds is by how much longer packets of that delay waited, on average. Above 500 µs and 5%, the run is Inconclusive.
 	// +optional
 	MeanLateMicroseconds *int64 `json:"meanLateMicroseconds,omitempty"`
 }

@@ -8,12 +8,13 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidencetest"
+	"replab.dev/internal/wire"
 )
 
 func TestTheStatusTellsOfLatePacketsByStage(t *testing.T) {
 	e := evidencetest.Sweep()
 	e.Recorder.Links[1].LatePackets, e.Recorder.Links[1].HeldUpPackets = 7, 2
-	e.Recorder.Links[1].DelayMicroseconds, e.Recorder.Links[1].LateMicroseconds = 10_000_000, 250_001
+	e.Recorder.Links[1].Delays = []wire.DelayCounts{{DelayMicroseconds: 10_000, Packets: 1000, LateMicroseconds: 250_001}}
 	e.Recorder.Links[2].UncoveredMicroseconds = 2_001_000 // not known
 	s := v1alpha1.ReplicationExperimentStatus{Distance: e.Distance}
 	fill(e, &s)

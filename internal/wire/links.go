@@ -57,10 +57,15 @@ type LinkCounts struct {
 	Packets int64      `json:"packets"`          // that came to be delayed
 	Late    int64      `json:"late"`             // as in LinksState
 	HeldUp  int64      `json:"heldUp"`           // that were let go HeldUpLeast after their delay, or later
-	// Sums over all packets: the delay, and the time beyond it. Both are 0 where packets have different delays, since punctual packets would
-	// make up for late ones, and with agents of an older version.
-	DelayMicroseconds int64 `json:"delayMicroseconds,omitempty"`
-	LateMicroseconds  int64 `json:"lateMicroseconds,omitempty"`
+	// Delays of the packets, the shortest first. Agents of an older version do not tell.
+	Delays []DelayCounts `json:"delays,omitempty"`
+}
+
+// DelayCounts are counts of the packets that have one delay.
+type DelayCounts struct {
+	DelayMicroseconds int64 `json:"delayMicroseconds"` // of each packet
+	Packets           int64 `json:"packets"`
+	LateMicroseconds  int64 `json:"lateMicroseconds"` // beyond the delay, in sum
 }
 
 // HeldUpLeast is by how much a packet is late that might as well have been held up by a fault.

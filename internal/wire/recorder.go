@@ -238,9 +238,8 @@ type NodeLinks struct {
 	// LatePackets and HeldUpPackets in it, at most: with those that may have been in another. See LinkCounts.
 	LatePackets   int64 `json:"latePackets"`
 	HeldUpPackets int64 `json:"heldUpPackets"`
-	// DelayMicroseconds of the DelayedPackets, in sum, and LateMicroseconds by which they were let go later. 0 where the agent does not sum.
-	DelayMicroseconds int64 `json:"delayMicroseconds,omitempty"`
-	LateMicroseconds  int64 `json:"lateMicroseconds,omitempty"`
+	// Delays of the DelayedPackets. None where the agent does not tell.
+	Delays []DelayCounts `json:"delays,omitempty"`
 	// UncoveredMicroseconds of it, at most, no sample tells of: what was late then is in none of these.
 	UncoveredMicroseconds int64 `json:"uncoveredMicroseconds,omitempty"`
 }

@@ -137,9 +137,13 @@ func (l *line) empty() bool {
 type counts struct {
 	came, missing, lost, late, heldUp int64
 	latest                            time.Duration
-	asked, over                       time.Duration // sums over all packets: the delay, and the time beyond it
-	delay                             time.Duration // of each
-	mixed                             bool          // they have different ones
+	over                              time.Duration // by which packets were late, in sum
+}
+
+func (c counts) plus(o counts) counts {
+	return counts{
+		c.came + o.came, c.missing + o.missing, c.lost + o.lost, c.late + o.late, c.heldUp + o.heldUp, max(c.latest, o.latest), c.over + o.over,
+	}
 }
 
 // dropped are packets that did not get through, of those that the packet filter gave to the queue: without room in the buffer of the reader,
@@ -154,7 +158,7 @@ func (c counts) read() int64 { return c.came + c.missing }
 func (l *line) counts() counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return counts{l.came, l.missing, l.lost, l.late, l.heldUp, l.latest, time.Duration(l.came) * l.delay, l.over, l.delay, false}
+	return counts{l.came, l.missing, l.lost, l.late, l.heldUp, l.latest, l.over}
 }
 
 // arrival of a packet by our own clock, from the kernel's stamp of the time of day. One that lies in the future, or so far back that the

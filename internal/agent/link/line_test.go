@@ -5,6 +5,10 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/internal/wire"
 )
 
 var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -84,8 +88,6 @@ func TestWhatIsLateOrMissingIsCounted(t *testing.T) {
 			l.join(id, at(0))
 		}
 		l.leaveAt(at(c.leave))
-		c.counts.delay = c.delay
-		c.counts.asked = time.Duration(len(c.ids)) * c.delay
 		c.counts.over = time.Duration(len(c.ids)) * (c.leave - c.delay)
 		if got := l.counts(); got != c.counts {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.counts)
@@ -112,7 +114,7 @@ func TestWhatIsHandedOnLateIsLate(t *testing.T) {
 		now = at(13 * time.Millisecond)
 		return errors.New("refused")
 	})
-	if want := (counts{came: 2, late: 1, latest: 3 * time.Millisecond, asked: 20 * time.Millisecond, over: 3 * time.Millisecond, delay: 10 * time.Millisecond}); !some || err == nil || l.counts() != want {
+	if want := (counts{came: 2, late: 1, latest: 3 * time.Millisecond, over: 3 * time.Millisecond}); !some || err == nil || l.counts() != want {
 		t.Errorf("%v, %v, %+v, want %+v", some, err, l.counts(), want)
 	}
 	if due, ok := l.next(); !ok || !due.Equal(at(14*time.Millisecond)) {
@@ -120,26 +122,22 @@ func TestWhatIsHandedOnLateIsLate(t *testing.T) {
 	}
 }
 
-// TestLinesOfDifferentDelaysHaveNoCommonMean: punctual packets from afar would make up for late ones from nearby.
-func TestLinesOfDifferentDelaysHaveNoCommonMean(t *testing.T) {
-	of := func(delay time.Duration, came int64) counts {
+// TestEachDelayHasCountsOfItsOwn, also where its queue was closed and opened again.
+func TestEachDelayHasCountsOfItsOwn(t *testing.T) {
+	of := func(delay time.Duration, came int64, over time.Duration) *numbered {
 		l := newLine(delay)
-		l.came = came
-		return l.counts()
+		l.came, l.over = came, over
+		return &numbered{queue: &queue{line: l}}
 	}
-	none := counts{}
-	for name, c := range map[string]struct {
-		sum  counts
-		want bool
-	}{
-		"one":               {none.plus(of(time.Second, 3)), false},
-		"two alike":         {none.plus(of(time.Second, 3)).plus(of(time.Second, 4)), false},
-		"one without any":   {none.plus(of(time.Second, 3)).plus(of(time.Minute, 0)), false},
-		"two, and an alike": {none.plus(of(time.Second, 3)).plus(of(time.Minute, 1)).plus(of(time.Minute, 1)), true},
-	} {
-		if c.sum.mixed != c.want {
-			t.Errorf("%s: %+v", name, c.sum)
-		}
+	q := &queues{
+		open: map[time.Duration]*numbered{time.Second: of(time.Second, 3, time.Millisecond), time.Millisecond: of(time.Millisecond, 4, 0)},
+		past: map[time.Duration]counts{time.Second: {came: 1, over: time.Microsecond}},
+	}
+	var told wire.LinkCounts
+	q.counts(&told)
+	want := wire.LinkCounts{Packets: 8, Delays: []wire.DelayCounts{{DelayMicroseconds: 1000, Packets: 4}, {DelayMicroseconds: 1_000_000, Packets: 4, LateMicroseconds: 1001}}}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -131,11 +131,7 @@ func (m *Manager) Counts() wire.LinkCounts {
 	defer m.mu.Unlock()
 	told := wire.LinkCounts{Session: m.state.Session, Method: m.state.Method}
 	if q, ok := m.delayer.(*queues); ok {
-		c := q.counted()
-		told.Packets, told.Late, told.HeldUp = c.came, c.late, c.heldUp
-		if !c.mixed {
-			told.DelayMicroseconds, told.LateMicroseconds = c.asked.Microseconds(), c.over.Microseconds()
-		}
+		q.counts(&told)
 	}
 	return told
 }

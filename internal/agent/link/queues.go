@@ -3,6 +3,8 @@ package link
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,8 +20,8 @@ const firstQueue = 4200
 type queues struct {
 	open  map[time.Duration]*numbered
 	stamp int // a socket while which is open the kernel notes when packets come; -1: none
-	// past is what queues that are closed have counted.
-	past    counts
+	// past is what queues that are closed have counted, by their delay.
+	past    map[time.Duration]counts
 	dropped int64
 	failed  error // of those
 }
@@ -34,7 +36,7 @@ func newQueues() (*queues, error) {
 	if err := nft.EndDelays(); err != nil {
 		return nil, err
 	}
-	return &queues{open: map[time.Duration]*numbered{}, stamp: stampArrivals()}, nil
+	return &queues{open: map[time.Duration]*numbered{}, past: map[time.Duration]counts{}, stamp: stampArrivals()}, nil
 }
 
 // stampArrivals has the kernel stamp each packet when it arrives, as it does while any socket wants to know. Without, a packet counts
@@ -107,27 +109,36 @@ func (q *queues) end(delay time.Duration, o *numbered) error {
 	delete(q.open, delay)
 	err = o.end()
 	q.failed = errors.Join(q.failed, o.failure(), uncounted)
-	q.past = q.past.plus(o.counts())
+	q.past[delay] = q.past[delay].plus(o.counts())
 	q.dropped += o.counts().dropped(given)
 	return err
 }
 
-func (c counts) plus(o counts) counts {
-	sum := counts{
-		c.came + o.came, c.missing + o.missing, c.lost + o.lost, c.late + o.late, c.heldUp + o.heldUp, max(c.latest, o.latest), c.asked + o.asked, c.over + o.over,
-		max(c.delay, o.delay), c.mixed || o.mixed,
+// byDelay is what the queues of each delay have counted, also those that are closed.
+func (q *queues) byDelay() map[time.Duration]counts {
+	all := maps.Clone(q.past)
+	for delay, o := range q.open {
+		all[delay] = all[delay].plus(o.counts())
 	}
-	sum.mixed = sum.mixed || c.came > 0 && o.came > 0 && c.delay != o.delay
+	return all
+}
+
+// counted is what all queues have, in sum.
+func (q *queues) counted() (sum counts) {
+	for _, c := range q.byDelay() {
+		sum = sum.plus(c)
+	}
 	return sum
 }
 
-// counted is what all queues have, also those that are closed.
-func (q *queues) counted() counts {
-	sum := q.past
-	for _, o := range q.open {
-		sum = sum.plus(o.counts())
+// counts are told for each delay too, since punctual packets from afar would make up for late ones from nearby.
+func (q *queues) counts(told *wire.LinkCounts) {
+	all := q.byDelay()
+	for _, delay := range slices.Sorted(maps.Keys(all)) {
+		c := all[delay]
+		told.Packets, told.Late, told.HeldUp = told.Packets+c.came, told.Late+c.late, told.HeldUp+c.heldUp
+		told.Delays = append(told.Delays, wire.DelayCounts{DelayMicroseconds: delay.Microseconds(), Packets: c.came, LateMicroseconds: c.over.Microseconds()})
 	}
-	return sum
 }
 
 // report implements delayer.

@@ -95,8 +95,7 @@ func (l *Links) count(a *linked, x LinkSample) {
 	if !slices.ContainsFunc(since, func(q asking) bool { return q.stage != x.Stage }) {
 		u := l.of(x.Node, x.Stage)
 		u.DelayedPackets += max(x.Counts.Packets-a.last.Packets, 0) // they go back where the links were ended
-		u.DelayMicroseconds += max(x.Counts.DelayMicroseconds-a.last.DelayMicroseconds, 0)
-		u.LateMicroseconds += max(x.Counts.LateMicroseconds-a.last.LateMicroseconds, 0)
+		u.Delays = grown(u.Delays, a.last.Delays, x.Counts.Delays)
 	}
 	o := overdue{late: max(x.Counts.Late-a.last.Late, 0), heldUp: max(x.Counts.HeldUp-a.last.HeldUp, 0)}
 	reach := wire.HeldUpLeast // by which the others were late at most
@@ -112,6 +111,25 @@ func (l *Links) count(a *linked, x LinkSample) {
 	if x.Took > wire.HeldUpLeast {
 		a.slow = &o
 	}
+}
+
+// grown adds the differences between two answers to sums by delay.
+func grown(sums, from, to []wire.DelayCounts) []wire.DelayCounts {
+	for _, now := range to {
+		of := func(d wire.DelayCounts) bool { return d.DelayMicroseconds == now.DelayMicroseconds }
+		var was wire.DelayCounts
+		if i := slices.IndexFunc(from, of); i >= 0 {
+			was = from[i]
+		}
+		i := slices.IndexFunc(sums, of)
+		if i < 0 {
+			i = len(sums)
+			sums = append(sums, wire.DelayCounts{DelayMicroseconds: now.DelayMicroseconds})
+		}
+		sums[i].Packets += max(now.Packets-was.Packets, 0)
+		sums[i].LateMicroseconds += max(now.LateMicroseconds-was.LateMicroseconds, 0)
+	}
+	return sums
 }
 
 // since are the questions whose stages may have been under way after a time.
@@ -170,6 +188,7 @@ func (l *Links) Result() []wire.NodeLinks {
 			k := key{node, stage}
 			if u := l.held[k]; u != nil {
 				result := *u
+				result.Delays = slices.Clone(u.Delays)
 				result.UncoveredMicroseconds = (l.uncovered[k] + pending[k]).Microseconds()
 				all = append(all, result)
 			}

@@ -29,9 +29,13 @@ func queueOf(session string, packets, late, heldUp int64) wire.LinkCounts {
 	return wire.LinkCounts{Session: session, Method: wire.LinkPacketQueue, Packets: packets, Late: late, HeldUp: heldUp}
 }
 
-func summed(packets, delay, late int64) wire.LinkCounts {
-	counts := queueOf("1", packets, 0, 0)
-	counts.DelayMicroseconds, counts.LateMicroseconds = delay, late
+// summed are counts with sums by delay.
+func summed(delays ...wire.DelayCounts) wire.LinkCounts {
+	counts := queueOf("1", 0, 0, 0)
+	counts.Delays = delays
+	for _, d := range delays {
+		counts.Packets += d.Packets
+	}
 	return counts
 }
 
@@ -70,16 +74,23 @@ func TestLinks(t *testing.T) {
 			},
 			[]wire.NodeLinks{{Node: "a", Stage: "few", LatePackets: 1}, {Node: "a", Stage: "many", LatePackets: 1}},
 		},
-		"sums of the delay and of what came on top, of the same packets": {
+		"sums of each delay, of the same packets": {
 			[]LinkSample{
-				askedAt(0, "a", "few", summed(100, 4_000, 50)),
-				askedAt(1, "a", "few", summed(200, 8_000, 75)),
-				askedAt(2, "a", "many", summed(300, 12_000, 80)),
-				askedAt(3, "a", "many", summed(400, 16_000, 80)),
+				askedAt(0, "a", "few", summed(wire.DelayCounts{DelayMicroseconds: 40, Packets: 100, LateMicroseconds: 50})),
+				askedAt(1, "a", "few", summed(wire.DelayCounts{DelayMicroseconds: 40, Packets: 200, LateMicroseconds: 75})),
+				askedAt(2, "a", "many", summed(wire.DelayCounts{DelayMicroseconds: 40, Packets: 300, LateMicroseconds: 80})),
+				askedAt(3, "a", "many", summed(
+					wire.DelayCounts{DelayMicroseconds: 9, Packets: 7, LateMicroseconds: 5}, wire.DelayCounts{DelayMicroseconds: 40, Packets: 400, LateMicroseconds: 80},
+				)),
+				askedAt(4, "a", "many", summed(
+					wire.DelayCounts{DelayMicroseconds: 9, Packets: 10, LateMicroseconds: 6}, wire.DelayCounts{DelayMicroseconds: 40, Packets: 401, LateMicroseconds: 82},
+				)),
 			},
 			[]wire.NodeLinks{
-				{Node: "a", Stage: "few", DelayedPackets: 100, DelayMicroseconds: 4_000, LateMicroseconds: 25},
-				{Node: "a", Stage: "many", DelayedPackets: 100, DelayMicroseconds: 4_000},
+				{Node: "a", Stage: "few", DelayedPackets: 100, Delays: []wire.DelayCounts{{DelayMicroseconds: 40, Packets: 100, LateMicroseconds: 25}}},
+				{Node: "a", Stage: "many", DelayedPackets: 111, Delays: []wire.DelayCounts{
+					{DelayMicroseconds: 9, Packets: 10, LateMicroseconds: 6}, {DelayMicroseconds: 40, Packets: 101, LateMicroseconds: 2},
+				}},
 			},
 		},
 		"a packet that was held up may have been due in a stage before": {

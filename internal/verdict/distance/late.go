@@ -56,8 +56,11 @@ func tooLate(e evidence.Run, s v1alpha1.LinkedStageStatus) bool {
 	case s.MeanLateMicroseconds == nil:
 		return percentile.LeavesOutLess(99, s.LatePackets, s.DelayedPackets)
 	}
-	return *s.MeanLateMicroseconds > max(*s.MeanDelayMicroseconds/partLate, lateAllMicro)
+	return *s.MeanLateMicroseconds > tolerated(*s.MeanDelayMicroseconds)
 }
+
+// tolerated is the mean lateness in microseconds that packets of a delay may have.
+func tolerated(delay int64) int64 { return max(delay/partLate, lateAllMicro) }
 
 // share is a number of late packets, among all packets or in all requests, and how many of them were held up.
 type share struct{ late, of, heldUp int64 }
@@ -167,8 +170,15 @@ func linkedStage(r wire.StageResult, l wire.NodeLinks) v1alpha1.LinkedStageStatu
 	s := v1alpha1.LinkedStageStatus{
 		Name: r.Name, Discarded: r.Discarded, DelayedPackets: l.DelayedPackets, LatePackets: l.LatePackets, HeldUpPackets: l.HeldUpPackets,
 	}
-	if n := l.DelayedPackets; n > 0 && l.DelayMicroseconds > 0 {
-		s.MeanDelayMicroseconds, s.MeanLateMicroseconds = ptr.To(l.DelayMicroseconds/n), ptr.To((l.LateMicroseconds+n-1)/n)
+	var worst float64 // mean lateness, as a part of what is tolerated
+	for _, d := range l.Delays {
+		if d.Packets == 0 {
+			continue
+		}
+		late := (d.LateMicroseconds + d.Packets - 1) / d.Packets
+		if of := float64(late) / float64(tolerated(d.DelayMicroseconds)); s.MeanLateMicroseconds == nil || of > worst {
+			worst, s.MeanDelayMicroseconds, s.MeanLateMicroseconds = of, ptr.To(d.DelayMicroseconds), ptr.To(late)
+		}
 	}
 	return s
 }

@@ -11,6 +11,7 @@ import (
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
+	"replab.dev/internal/wire"
 )
 
 // TestPacketsAreLateInAStage: what came on time in others does not make up for it, and what was late in one that does not count is no harm.
@@ -33,11 +34,15 @@ func TestPacketsAreLateInAStage(t *testing.T) {
 		"many, and hardly on average": {func(e *evidence.Run) { late(e, steady, 100, 10_000, 500) }, nil, nil},
 		"on average": {func(e *evidence.Run) {
 			late(e, steady, 100, 10_000, 501)
-		}, []string{"Stage steady: packets to db-0 were late by 501 µs on average, with a mean delay of 10000 µs."}, []string{"steady"}},
+		}, []string{"Stage steady: packets to db-0 were late by 501 µs on average, with a delay of 10000 µs."}, []string{"steady"}},
 		"less than 5% of a long delay on average": {func(e *evidence.Run) { late(e, steady, 100, 40_000, 2000) }, nil, nil},
 		"more of it": {func(e *evidence.Run) {
 			late(e, steady, 100, 40_000, 2001)
 		}, []string{"Stage steady: packets to db-0 were late by 2001 µs"}, []string{"steady"}},
+		"punctual from afar, and late from nearby": {func(e *evidence.Run) {
+			late(e, steady, 100, 10_000, 501)
+			late(e, steady, 100, 100_000, 600)
+		}, []string{"Stage steady: packets to db-0 were late by 501 µs on average, with a delay of 10000 µs."}, []string{"steady"}},
 		"one by a fault's length, and hardly on average": {func(e *evidence.Run) {
 			late(e, steady, 1, 10_000, 200)
 			e.Spec.Faults, e.Recorder.Links[steady].HeldUpPackets = make([]v1alpha1.Fault, 1), 1
@@ -100,7 +105,8 @@ func TestPacketsAreLateInAStage(t *testing.T) {
 // late sets by how much the packets of a stage were late.
 func late(e *evidence.Run, stage int, packets, meanDelay, meanLate int64) {
 	l := &e.Recorder.Links[stage]
-	l.LatePackets, l.DelayMicroseconds, l.LateMicroseconds = packets, meanDelay*l.DelayedPackets, meanLate*l.DelayedPackets
+	l.LatePackets = packets
+	l.Delays = append(l.Delays, wire.DelayCounts{DelayMicroseconds: meanDelay, Packets: l.DelayedPackets, LateMicroseconds: meanLate * l.DelayedPackets})
 }
 
 // TestLatePacketsBoundPercentiles: those that may owe their length to late packets. Of requests, each late packet of each node may have met another.

@@ -213,7 +213,7 @@ var (
 	PacketsDropped        = Code{Inconclusive, "%d packets that were to be delayed at %s were dropped: the queue was full, or the kernel discarded them."}
 	NothingDelayed        = Code{Inconclusive, "No packet was delayed at %s, though it has links."}
 	PacketsLate           = Code{Inconclusive, "Stage %s: %d of %d delayed packets reached %s late; %d were held up %d ms or more too long."}
-	PacketsLateOnAverage  = Code{Inconclusive, "Stage %s: packets to %s were late by %d µs on average, with a mean delay of %d µs."}
+	PacketsLateOnAverage  = Code{Inconclusive, "Stage %s: packets to %s were late by %d µs on average, with a delay of %d µs."}
 	PacketsLateUnknown    = Code{Inconclusive, "How many packets reached %s late is unknown in stage %s: its agent did not answer."}
 	LinksNotSetInStage    = Code{Inconclusive, "The links of %s were not set after the stages without distance."}
 	LinkTimeUnknown       = Code{Inconclusive, "The time at which the links of %s were set is unknown: its clock was not measured."}
