@@ -1,10 +1,15 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +19,7 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/check"
 	"replab.dev/internal/report/table"
 )
@@ -24,14 +30,15 @@ const reach = 5 * time.Second
 func checkCommand(o *Options) *cobra.Command {
 	local := false
 	cmd := &cobra.Command{
-		Use:   "check FILE...",
+		Use:   "check FILE|FOLDER...",
 		Short: "Tell what is wrong with experiments and suites, without running them",
 		Long: `Tell what is wrong with experiments and suites, without running them. The fields and rules are checked without a cluster, of a suite those
-of every variant too. Where a cluster answers, it looks at the objects by a dry run. Nothing is changed.
+of every variant too. Where a cluster answers, it looks at the objects by a dry run. Nothing is changed. Of a folder, all files below it are
+checked that have experiments or suites.
 
 Exit codes: 0 all are valid, 1 one is refused, 3 the files cannot be read.`,
 		Example: `  kubectl replab check experiments/semisync.yaml
-  kubectl replab check --local experiments/*.yaml
+  kubectl replab check --local .
   kustomize build . | kubectl replab check -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error { return o.check(cmd.Context(), files, local) },
@@ -40,16 +47,26 @@ Exit codes: 0 all are valid, 1 one is refused, 3 the files cannot be read.`,
 	return cmd
 }
 
-func (o *Options) check(ctx context.Context, files []string, local bool) error {
-	found, err := o.readHere(files)
+func (o *Options) check(ctx context.Context, names []string, local bool) error {
+	files, err := manifests(names)
+	if err != nil {
+		return err
+	}
+	found, from, err := o.readBy(resource.NewBuilder(o.Config).Unstructured().Local(), files)
 	if err != nil {
 		return err
 	}
 	experiments, _ := sorted(found)
 	if len(experiments) == 0 {
-		return fmt.Errorf("no ReplicationExperiment or ReplicationSuite is in %v", files)
+		return fmt.Errorf("no ReplicationExperiment or ReplicationSuite is in %v", names)
 	}
-	refused, err := o.checkHere(ctx, experiments, o.Out)
+	label := func(x *unstructured.Unstructured) string {
+		if len(files) == 1 {
+			return plainName(x)
+		}
+		return table.Harmless(from[x] + ": " + x.GetName())
+	}
+	refused, err := o.checkHere(ctx, experiments, o.Out, label)
 	if err != nil {
 		return err
 	}
@@ -57,7 +74,7 @@ func (o *Options) check(ctx context.Context, files []string, local bool) error {
 	fine := slices.DeleteFunc(slices.Clone(experiments), isRefused)
 	var unseen []*unstructured.Unstructured
 	if !local && len(fine) > 0 {
-		refusedThere, notSeen := o.checkThere(ctx, fine)
+		refusedThere, notSeen := o.checkThere(ctx, fine, label)
 		refused, unseen = append(refused, refusedThere...), notSeen
 	}
 	for _, x := range slices.DeleteFunc(fine, isRefused) {
@@ -65,7 +82,7 @@ func (o *Options) check(ctx context.Context, files []string, local bool) error {
 		if slices.Contains(unseen, x) {
 			found += ", but no cluster checked it"
 		}
-		fmt.Fprintf(o.Out, "%s: %s\n", table.Harmless(x.GetName()), found)
+		fmt.Fprintf(o.Out, "%s: %s\n", label(x), found)
 	}
 	if len(refused) > 0 {
 		return exit(ExitFailed)
@@ -73,8 +90,49 @@ func (o *Options) check(ctx context.Context, files []string, local bool) error {
 	return nil
 }
 
+// manifests are the files that are named, and those below the folders that are named in which an experiment or a suite may be.
+func manifests(names []string) (files []string, err error) {
+	for _, name := range names {
+		if info, err := os.Stat(name); err != nil || !info.IsDir() {
+			files = append(files, name) // what reads them says what is wrong
+			continue
+		}
+		found, err := below(name)
+		if err != nil {
+			return nil, fmt.Errorf("look for experiments: %w", err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no ReplicationExperiment or ReplicationSuite is below %v", names)
+	}
+	return files, nil
+}
+
+// below a folder are YAML and JSON files that name our API. Hidden folders and templates are left out.
+func below(folder string) (files []string, err error) {
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != folder && strings.HasPrefix(entry.Name(), "."):
+			return filepath.SkipDir
+		case !entry.Type().IsRegular() || !slices.Contains(resource.FileExtensions, filepath.Ext(path)):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err == nil && bytes.Contains(text, []byte(v1alpha1.GroupVersion.Group+"/")) && !bytes.Contains(text, []byte("{{")) {
+			files = append(files, path)
+		}
+		return err
+	})
+	return files, err
+}
+
 // checkHere checks experiments without a cluster, shows what is wrong, and returns those that are refused.
-func (o *Options) checkHere(ctx context.Context, experiments []*unstructured.Unstructured, w io.Writer) (refused []*unstructured.Unstructured, err error) {
+func (o *Options) checkHere(
+	ctx context.Context, experiments []*unstructured.Unstructured, w io.Writer, label func(*unstructured.Unstructured) string,
+) (refused []*unstructured.Unstructured, err error) {
 	for _, x := range experiments {
 		look := check.Experiment
 		if isSuite(x) {
@@ -89,7 +147,7 @@ func (o *Options) checkHere(ctx context.Context, experiments []*unstructured.Uns
 			continue
 		}
 		refused = append(refused, x)
-		fmt.Fprintf(w, "%s: refused\n", table.Harmless(x.GetName()))
+		fmt.Fprintf(w, "%s: refused\n", label(x))
 		for _, s := range sentences {
 			fmt.Fprintf(w, "  %s\n", table.Harmless(s))
 		}
@@ -99,7 +157,9 @@ func (o *Options) checkHere(ctx context.Context, experiments []*unstructured.Uns
 
 // checkThere has the cluster look at experiments, where there is one, and returns those that it refuses and those that it did not look at. They get
 // free names: one of the same name may have run.
-func (o *Options) checkThere(ctx context.Context, experiments []*unstructured.Unstructured) (refused, unseen []*unstructured.Unstructured) {
+func (o *Options) checkThere(
+	ctx context.Context, experiments []*unstructured.Unstructured, label func(*unstructured.Unstructured) string,
+) (refused, unseen []*unstructured.Unstructured) {
 	c, err := o.Connect()
 	if err != nil {
 		fmt.Fprintf(o.ErrOut, "No cluster was asked: %s\n", table.Harmless(err.Error()))
@@ -114,10 +174,10 @@ func (o *Options) checkThere(ctx context.Context, experiments []*unstructured.Un
 		case err == nil:
 		case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 			refused = append(refused, x)
-			fmt.Fprintf(o.Out, "%s: refused by the cluster\n  %s\n", table.Harmless(x.GetName()), table.Harmless(err.Error()))
+			fmt.Fprintf(o.Out, "%s: refused by the cluster\n  %s\n", label(x), table.Harmless(err.Error()))
 		default:
 			unseen = append(unseen, x)
-			fmt.Fprintf(o.ErrOut, "%s: not checked by the cluster: %s\n", table.Harmless(x.GetName()), table.Harmless(err.Error()))
+			fmt.Fprintf(o.ErrOut, "%s: not checked by the cluster: %s\n", label(x), table.Harmless(err.Error()))
 		}
 	}
 	return refused, unseen
@@ -125,35 +185,33 @@ func (o *Options) checkThere(ctx context.Context, experiments []*unstructured.Un
 
 // read what is in files, "-" being the standard input, in the order in which it stands there.
 func (o *Options) read(files []string) ([]*unstructured.Unstructured, error) {
-	return o.readBy(resource.NewBuilder(o.Config).Unstructured(), files)
+	all, _, err := o.readBy(resource.NewBuilder(o.Config).Unstructured(), files)
+	return all, err
 }
 
-// readHere does the same without a cluster.
-func (o *Options) readHere(files []string) ([]*unstructured.Unstructured, error) {
-	return o.readBy(resource.NewBuilder(o.Config).Unstructured().Local(), files)
-}
-
-func (o *Options) readBy(builder *resource.Builder, files []string) ([]*unstructured.Unstructured, error) {
+// readBy a builder, which may be without a cluster. It tells the file of each too.
+func (o *Options) readBy(builder *resource.Builder, files []string) ([]*unstructured.Unstructured, map[*unstructured.Unstructured]string, error) {
 	namespace, enforce, err := o.Config.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	infos, err := builder.
 		NamespaceParam(namespace).DefaultNamespace().FilenameParam(enforce, &resource.FilenameOptions{Filenames: files}).
 		Flatten().Do().Infos()
 	if err != nil {
-		return nil, explained(err)
+		return nil, nil, explained(err)
 	}
 	var all []*unstructured.Unstructured
+	from := map[*unstructured.Unstructured]string{}
 	for _, i := range infos {
 		if x, ok := i.Object.(*unstructured.Unstructured); ok {
 			if isRun(x) && x.GetNamespace() == "" { // without a cluster the builder cannot know that it needs one
 				x.SetNamespace(namespace)
 			}
-			all = append(all, x)
+			all, from[x] = append(all, x), i.Source
 		}
 	}
-	return all, nil
+	return all, from, nil
 }
 
 // sorted tells experiments and suites from what they need.

@@ -100,6 +100,37 @@ func TestCheckMarksWhatTheClusterDidNotSee(t *testing.T) {
 	}
 }
 
+// TestCheckOfAFolder finds what is below it, and leaves out what is none of ours, hidden, or a template.
+func TestCheckOfAFolder(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"a/good.yaml":         semisync,
+		"b/wrong.yml":         strings.Replace(semisync, "nodes:", "node:", 1),
+		"compose.yaml":        "services: [",
+		"chart/template.yaml": "apiVersion: replab.dev/v1alpha1\n{{ if }}",
+		".git/hidden.yaml":    "apiVersion: replab.dev/v1alpha1\n[",
+		"README.md":           "apiVersion: replab.dev/v1alpha1",
+	} {
+		name = filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := checkedHere(t, "--local", folder)
+	want := filepath.Join(folder, "b/wrong.yml") + ": semisync: refused\n" +
+		"  spec.topology.node: unknown field. Correct its name or place, or remove it.\n" +
+		filepath.Join(folder, "a/good.yaml") + ": semisync: valid\n"
+	if got.code != ExitFailed || got.out != want || got.err != "" {
+		t.Errorf("%+v, want\n%s", got, want)
+	}
+	if none := checkedHere(t, "--local", t.TempDir()); none.code != ExitNotRun || !strings.Contains(none.err, "no ReplicationExperiment or ReplicationSuite is below") {
+		t.Errorf("of an empty folder: %+v", none)
+	}
+}
+
 func TestCheckCannotReadWhatIsNotThere(t *testing.T) {
 	for _, name := range []string{filepath.Join(t.TempDir(), "none.yaml"), file(t, "a: [")} {
 		if got := checkedHere(t, "--local", name); got.code != ExitNotRun || got.err == "" {

@@ -1,7 +1,9 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,8 +22,10 @@ const removal = 3 * time.Minute
 type runner struct {
 	*Options
 	display
+	record
 	replace bool
 	force   bool
+	retries int // of an Inconclusive experiment
 	// room has to be made by these, which were complete when all was tried.
 	room map[types.UID]bool
 }
@@ -35,17 +39,23 @@ func runCommand(o *Options) *cobra.Command {
 each other's figures. What else is in the files, such as the ConfigMap of a k6 script, is applied first. All is tried without effect before
 anything runs, so that a field that is wrong is told at once.
 
+--junit and --summary write what came of the runs for a CI server. --retry-inconclusive repeats an experiment that could not be measured; a suite has
+retries of its own.
+
 An experiment or a suite runs once. One of the same name that is still under way is shown, also with --replace; one that is over has to make room:
 --replace removes it with its results.
 
 Exit codes: 0 passed, 1 failed, 2 inconclusive or invalid, 3 could not be carried out, of several the worst; 130 interrupted: the run goes on.`,
 		Example: `  kubectl replab run experiments/semisync.yaml
   kubectl replab run --replace experiments/single.yaml experiments/semisync.yaml
+  kubectl replab run --junit junit.xml --summary "$GITHUB_STEP_SUMMARY" --retry-inconclusive 1 experiments/*.yaml
   kustomize build . | kubectl replab run -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error { return r.run(cmd.Context(), files) },
 	}
-	r.addFlags(cmd)
+	r.display.addFlags(cmd)
+	r.record.addFlags(cmd)
+	cmd.Flags().IntVar(&r.retries, "retry-inconclusive", 0, "how often an Inconclusive experiment is removed and run again")
 	cmd.Flags().BoolVar(&r.replace, "replace", false, "remove an experiment of the same name that is over, with its results, first")
 	cmd.Flags().BoolVar(&r.force, "force-conflicts", false, "take over fields that another field manager has set")
 	return cmd
@@ -67,6 +77,18 @@ func (r *runner) run(ctx context.Context, files []string) error {
 	if err := once(experiments); err != nil {
 		return err
 	}
+	r.asked(experiments)
+	err = r.carryOutAll(ctx, c, found, experiments, others)
+	var ended exit
+	hindered := err
+	if errors.As(err, &ended) {
+		hindered = nil
+	}
+	return cmp.Or(r.record.write(hindered), err)
+}
+
+// carryOutAll that is in the files, once all was tried without effect.
+func (r *runner) carryOutAll(ctx context.Context, c Cluster, found, experiments, others []*unstructured.Unstructured) error {
 	if err := r.refuse(ctx, experiments); err != nil {
 		return err
 	}
@@ -89,7 +111,7 @@ func (r *runner) run(ctx context.Context, files []string) error {
 
 // refuse experiments that the operator would, before anything is applied.
 func (r *runner) refuse(ctx context.Context, experiments []*unstructured.Unstructured) error {
-	refused, err := r.checkHere(ctx, experiments, r.ErrOut)
+	refused, err := r.checkHere(ctx, experiments, r.ErrOut, plainName)
 	if err == nil && len(refused) > 0 {
 		err = fmt.Errorf("%d of %d are refused, and nothing was applied: correct the fields above", len(refused), len(experiments))
 	}
@@ -100,7 +122,10 @@ func (r *runner) refuse(ctx context.Context, experiments []*unstructured.Unstruc
 func (r *runner) inTurn(ctx context.Context, c Cluster, experiments []*unstructured.Unstructured) error {
 	worst := ExitOK
 	for i, x := range experiments {
-		code, err := r.carryOut(ctx, c, x)
+		begun := time.Now()
+		end, err := r.repeat(ctx, c, x)
+		code := end.code
+		r.carriedOut(ctx, c, x, time.Since(begun), end, err)
 		if err != nil || code == ExitInterrupted {
 			for _, left := range experiments[i+1:] {
 				fmt.Fprintf(r.ErrOut, "%s was not begun.\n", capital(named(left)))
@@ -115,6 +140,18 @@ func (r *runner) inTurn(ctx context.Context, c Cluster, experiments []*unstructu
 		worst = max(worst, code)
 	}
 	return ending(worst)
+}
+
+// repeat an experiment while it is Inconclusive, as often as was asked for.
+func (r *runner) repeat(ctx context.Context, c Cluster, x *unstructured.Unstructured) (conclusion, error) {
+	for again := 1; ; again++ {
+		end, err := r.carryOut(ctx, c, x)
+		if err != nil || again > r.retries || !end.undecided() {
+			return end, err
+		}
+		fmt.Fprintf(r.Out, "\n%s is Inconclusive, and runs again: repetition %d of %d.\n", capital(named(x)), again, r.retries)
+		r.room[end.experiment.UID] = true
+	}
 }
 
 // try without effect.
@@ -171,20 +208,20 @@ func (r *runner) apply(ctx context.Context, c Cluster, x *unstructured.Unstructu
 // fieldManager owns what the plugin applies.
 const fieldManager = "kubectl-replab"
 
-// carryOut one experiment, and return the exit code that its verdict means.
-func (r *runner) carryOut(ctx context.Context, c Cluster, x *unstructured.Unstructured) (int, error) {
+// carryOut one experiment or suite until its verdict.
+func (r *runner) carryOut(ctx context.Context, c Cluster, x *unstructured.Unstructured) (conclusion, error) {
 	c.Namespace = x.GetNamespace()
 	older, err := existing(ctx, c, x)
 	switch {
 	case err != nil:
-		return ExitNotRun, err
+		return conclusion{code: ExitNotRun}, err
 	case older != nil && r.room[older.UID]:
 		if err := r.remove(ctx, c, x, older.UID); err != nil && ctx.Err() == nil {
-			return ExitNotRun, err
+			return conclusion{code: ExitNotRun}, err
 		}
 		if ctx.Err() != nil {
 			fmt.Fprintf(r.ErrOut, "%s was not begun, and the older one is being removed.\n", capital(named(x)))
-			return ExitInterrupted, nil
+			return conclusion{code: ExitInterrupted}, nil
 		}
 	case older != nil && older.complete:
 		fmt.Fprintf(r.Out, "%s has ended meanwhile; this is what came of it.\n", capital(named(x)))
@@ -193,7 +230,7 @@ func (r *runner) carryOut(ctx context.Context, c Cluster, x *unstructured.Unstru
 	}
 	uid, err := r.apply(ctx, c, x)
 	if err != nil {
-		return ExitNotRun, err
+		return conclusion{code: ExitNotRun}, err
 	}
 	if isSuite(x) {
 		return r.followSuite(ctx, c, x.GetName(), uid, r.display)

@@ -23,8 +23,8 @@ import (
 	"replab.dev/internal/runs"
 )
 
-// followSuite shows the suite with a UID until its verdict, and returns the exit code.
-func (o *Options) followSuite(ctx context.Context, c Cluster, name string, uid types.UID, d display) (int, error) {
+// followSuite shows the suite with a UID until its verdict.
+func (o *Options) followSuite(ctx context.Context, c Cluster, name string, uid types.UID, d display) (conclusion, error) {
 	begun := time.Now()
 	progress := suiteProgress{o: o, drawn: !d.plain && o.terminal()}
 	s, err := runs.Follow(ctx, c.Cluster, client.ObjectKey{Namespace: c.Namespace, Name: name}, uid, d.timeout, progress.see)
@@ -33,17 +33,17 @@ func (o *Options) followSuite(ctx context.Context, c Cluster, name string, uid t
 	switch {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(o.ErrOut, "\nSuite %s goes on. Come back: kubectl replab watch suite/%[1]s -n %s; end it: kubectl replab abort suite/%[1]s -n %[2]s\n", name, c.Namespace)
-		return ExitInterrupted, nil
+		return conclusion{code: ExitInterrupted}, nil
 	case apierrors.IsNotFound(err) && s != nil && s.Status.Verdict != "": // its ttl removed it
 	case apierrors.IsNotFound(err):
-		return ExitNotRun, fmt.Errorf("suite %s was deleted before its verdict was seen", name)
+		return conclusion{code: ExitNotRun}, fmt.Errorf("suite %s was deleted before its verdict was seen", name)
 	case errors.Is(err, context.DeadlineExceeded) && time.Since(begun) >= d.timeout:
-		return ExitNotRun, fmt.Errorf("suite %s has not ended after %s: %s", name, d.timeout, back)
+		return conclusion{code: ExitNotRun}, fmt.Errorf("suite %s has not ended after %s: %s", name, d.timeout, back)
 	case err != nil:
-		return ExitNotRun, fmt.Errorf("%w; the suite may go on: %s", err, back)
+		return conclusion{code: ExitNotRun}, fmt.Errorf("%w; the suite may go on: %s", err, back)
 	}
 	fmt.Fprintf(o.Out, "\n%s", suites.Text(s))
-	return exitOfVerdict(s.Status.Conditions, s.Status.Verdict), nil
+	return conclusion{code: exitOfVerdict(s.Status.Conditions, s.Status.Verdict), suite: s}, nil
 }
 
 // suiteProgress prints what happens in a suite, a line each, and in a terminal a bar below them.

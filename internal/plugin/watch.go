@@ -58,16 +58,16 @@ Ctrl-C leaves the run going. The exit code is that of run.`,
 			if err != nil {
 				return err
 			}
-			var code int
+			var end conclusion
 			if s != nil {
-				code, err = o.followSuite(cmd.Context(), c, s.Name, s.UID, d)
+				end, err = o.followSuite(cmd.Context(), c, s.Name, s.UID, d)
 			} else {
-				code, err = o.follow(cmd.Context(), c, x.Name, x.UID, d)
+				end, err = o.follow(cmd.Context(), c, x.Name, x.UID, d)
 			}
 			if err != nil {
 				return err
 			}
-			return ending(code)
+			return ending(end.code)
 		},
 	}
 	d.addFlags(cmd)
@@ -81,8 +81,8 @@ func ending(code int) error {
 	return exit(code)
 }
 
-// follow shows the run with a UID until its verdict, and returns the exit code.
-func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.UID, d display) (int, error) {
+// follow shows the run with a UID until its verdict.
+func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.UID, d display) (conclusion, error) {
 	key := client.ObjectKey{Namespace: c.Namespace, Name: name}
 	w := &watcher{cluster: c, name: key, uid: uid, limit: d.timeout, now: time.Now}
 	begun := time.Now()
@@ -97,17 +97,17 @@ func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.
 	switch {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(o.ErrOut, "\nExperiment %s goes on. Come back: kubectl replab watch %s -n %s; end it: kubectl replab abort %s -n %s\n", name, name, c.Namespace, name, c.Namespace)
-		return ExitInterrupted, nil
+		return conclusion{code: ExitInterrupted}, nil
 	case apierrors.IsNotFound(err) && x != nil && x.Status.Verdict != "": // its ttl removed it
 	case apierrors.IsNotFound(err):
-		return ExitNotRun, fmt.Errorf("experiment %s was deleted before its verdict was seen", name)
+		return conclusion{code: ExitNotRun}, fmt.Errorf("experiment %s was deleted before its verdict was seen", name)
 	case errors.Is(err, context.DeadlineExceeded) && time.Since(begun) >= d.timeout:
-		return ExitNotRun, fmt.Errorf("experiment %s is still at %s after %s: %s", name, stands(x), d.timeout, back)
+		return conclusion{code: ExitNotRun}, fmt.Errorf("experiment %s is still at %s after %s: %s", name, stands(x), d.timeout, back)
 	case err != nil:
-		return ExitNotRun, fmt.Errorf("%w; the run may go on: %s", err, back)
+		return conclusion{code: ExitNotRun}, fmt.Errorf("%w; the run may go on: %s", err, back)
 	}
 	fmt.Fprintf(o.Out, "\n%s", table.Result(x))
-	return exitOf(x), nil
+	return conclusion{code: exitOf(x), experiment: x}, nil
 }
 
 // stands is the step of a run, which may not have been seen.

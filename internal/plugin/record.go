@@ -1,0 +1,159 @@
+package plugin
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/ci"
+	"replab.dev/internal/report/markdown"
+	"replab.dev/internal/report/suites"
+	"replab.dev/internal/report/table"
+)
+
+// record keeps what came of each run of a command, and writes it into files for a CI server.
+type record struct {
+	junit, summary string
+	runs           []*recorded
+}
+
+// recorded is a run that was asked for.
+type recorded struct {
+	of       *unstructured.Unstructured
+	begun    bool
+	took     time.Duration
+	end      conclusion
+	why      error  // it has no end
+	markdown string // its report
+}
+
+func (r *record) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&r.junit, "junit", "", "a file for the verdicts as JUnit XML, which CI servers read")
+	cmd.Flags().StringVar(&r.summary, "summary", "", "a file to which the reports are appended as markdown")
+}
+
+// asked are the runs that a command is to carry out.
+func (r *record) asked(all []*unstructured.Unstructured) {
+	for _, x := range all {
+		r.runs = append(r.runs, &recorded{of: x})
+	}
+}
+
+// carried out is a run of these that took a time.
+func (r *record) carriedOut(ctx context.Context, c Cluster, x *unstructured.Unstructured, took time.Duration, end conclusion, why error) {
+	for _, run := range r.runs {
+		if run.of == x {
+			run.begun, run.took, run.end, run.why = true, took, end, why
+			if r.summary != "" {
+				run.markdown = reported(ctx, c, end)
+			}
+		}
+	}
+}
+
+// reported is the report of a run as markdown, "" where the results are gone.
+func reported(ctx context.Context, c Cluster, end conclusion) string {
+	var b bytes.Buffer
+	switch {
+	case end.suite != nil:
+		trials, err := c.trials(ctx, end.suite)
+		if err != nil || markdown.WriteSuite(&b, &suites.Document{Suite: end.suite, Trials: trials}) != nil {
+			return ""
+		}
+	case end.experiment != nil:
+		c.Namespace = end.experiment.Namespace
+		document, err := c.Document(ctx, end.experiment.Name)
+		if err != nil || markdown.Write(&b, *document) != nil {
+			return ""
+		}
+	}
+	return table.Harmless(b.String())
+}
+
+// write the files that were asked for. What hindered the command before the first run is why none was begun.
+func (r *record) write(hindered error) error {
+	if slices.ContainsFunc(r.runs, func(run *recorded) bool { return run.begun }) {
+		hindered = nil
+	}
+	var all []ci.Run
+	for _, run := range r.runs {
+		all = append(all, run.told(hindered))
+	}
+	if err := into(r.junit, os.O_TRUNC, func(w io.Writer) error { return ci.WriteJUnit(w, all) }); err != nil {
+		return err
+	}
+	return into(r.summary, os.O_APPEND, func(w io.Writer) error { return ci.WriteSummary(w, all) })
+}
+
+// told is what came of the run. What hindered all is why it has no end.
+func (r *recorded) told(hindered error) ci.Run {
+	run := ci.Run{Name: named(r.of), Namespace: r.of.GetNamespace(), Begun: r.begun, Took: r.took, Report: r.markdown}
+	verdict, reasons, text := r.end.told()
+	switch why := cmp.Or(r.why, hindered); {
+	case verdict != "":
+		run.Verdict, run.Reasons = verdict, reasons
+	case r.end.code == ExitInterrupted:
+		run.Reasons = []string{"The command was interrupted. A run that was begun goes on."}
+	case why != nil:
+		run.Begun, run.Reasons = true, []string{why.Error()}
+	default:
+		run.Reasons = []string{"It was not begun."}
+	}
+	run.Reasons = slices.Clone(run.Reasons)
+	for i, reason := range run.Reasons {
+		run.Reasons[i] = table.Harmless(reason)
+	}
+	run.Text = table.Harmless(text)
+	return run
+}
+
+// into a file, "" for none.
+func into(file string, how int, write func(io.Writer) error) error {
+	if file == "" {
+		return nil
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|how, 0o644) //nolint:gosec // a CI server reads it
+	if err != nil {
+		return fmt.Errorf("write what came of the runs: %w", err)
+	}
+	err = write(f)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("write what came of the runs into %s: %w", file, err)
+	}
+	return nil
+}
+
+// conclusion of following an experiment or a suite, of which it has one.
+type conclusion struct {
+	code       int
+	experiment *v1alpha1.ReplicationExperiment
+	suite      *v1alpha1.ReplicationSuite
+}
+
+// told is what the end says: the verdict, its reasons, and the result in words.
+func (c conclusion) told() (v1alpha1.Verdict, []string, string) {
+	switch {
+	case c.experiment != nil:
+		return c.experiment.Status.Verdict, c.experiment.Status.Reasons, table.Result(c.experiment)
+	case c.suite != nil:
+		return c.suite.Status.Verdict, c.suite.Status.Reasons, suites.Text(c.suite)
+	}
+	return "", nil, ""
+}
+
+// undecided tells whether another run may answer what this experiment did not: it was measured and not ended by somebody.
+func (c conclusion) undecided() bool {
+	return c.experiment != nil && c.experiment.Status.Verdict == v1alpha1.VerdictInconclusive && !c.experiment.Spec.Abort && c.code == ExitUnknown
+}
