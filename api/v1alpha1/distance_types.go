@@ -52,9 +52,9 @@ type LinkedNodeStatus struct {
 	// peers is a hash of the addresses and delays that were last set.
 	// +optional
 	Peers string `json:"peers,omitempty"`
-	// method of the delay: Netem is the kernel's, PacketQueue the agent's.
+	// linked: an agent of the node has delayed packets.
 	// +optional
-	Method LinkMethod `json:"method,omitempty"`
+	Linked bool `json:"linked,omitempty"`
 	// setTime is when they were last set.
 	// +optional
 	SetTime *metav1.MicroTime `json:"setTime,omitempty"`
@@ -72,7 +72,7 @@ type LinkedNodeStatus struct {
 	Interruptions int64 `json:"interruptions,omitempty"`
 	// Counts of the last agent of the node that delayed packets.
 	LinkCounts `json:",inline"`
-	// stages have the counts of each stage of the load. Absent with Netem, and for stages in which the agent did not answer.
+	// stages have the counts of each stage of the load. Absent for stages in which the agent did not answer.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -136,16 +136,6 @@ type LinkedStageStatus struct {
 	// +optional
 	MeanLateMicroseconds *int64 `json:"meanLateMicroseconds,omitempty"`
 }
-
-// LinkMethod is the mechanism that delays packets.
-// +kubebuilder:validation:Enum=Netem;PacketQueue
-type LinkMethod string
-
-// Methods of delay.
-const (
-	LinkNetem       LinkMethod = "Netem"
-	LinkPacketQueue LinkMethod = "PacketQueue"
-)
 
 // RoundTripStatus is the round trip between two pods, as requested and as the agent of from measured it.
 type RoundTripStatus struct {

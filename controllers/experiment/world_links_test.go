@@ -28,7 +28,7 @@ func (w *world) SetLinks(_ context.Context, token string, calls []distance.Call)
 			w.t.Errorf("links for pod UID %q with token %q", c.PodUID, token)
 		}
 		state := wire.LinksState{
-			Links: c.Links, Session: "session-" + c.PodUID, Method: wire.LinkPacketQueue, BeganAt: ptr.To(metav1.NewMicroTime(w.now)), SetAt: ptr.To(metav1.NewMicroTime(w.now)), At: metav1.NewMicroTime(w.now),
+			Links: c.Links, Session: "session-" + c.PodUID, BeganAt: ptr.To(metav1.NewMicroTime(w.now)), SetAt: ptr.To(metav1.NewMicroTime(w.now)), At: metav1.NewMicroTime(w.now),
 			Packets: ptr.To[int64](1000), Dropped: ptr.To(w.droppedPackets), Late: ptr.To[int64](1), LatestMicroseconds: ptr.To[int64](1001),
 		}
 		w.links[c.PodIP], answers[i].LinksState = state, state

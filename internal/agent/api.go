@@ -56,7 +56,7 @@ func (a *api) handler(token string) http.Handler {
 	mux.HandleFunc("GET "+wire.AgentPathState, a.state)
 	mux.HandleFunc("GET "+wire.AgentPathResources, a.resources)
 	mux.HandleFunc("GET "+wire.AgentPathFaults+"{name}", answer(func(r *http.Request) (any, error) { return a.faults.Get(r.PathValue("name")) }))
-	mux.HandleFunc("GET "+wire.AgentPathLinks, answer(func(*http.Request) (any, error) { return a.links.State() }))
+	mux.HandleFunc("GET "+wire.AgentPathLinks, func(w http.ResponseWriter, _ *http.Request) { part.JSON(w, a.links.State()) })
 	mux.HandleFunc("GET "+wire.AgentPathLinkCounts, func(w http.ResponseWriter, _ *http.Request) { part.JSON(w, a.links.Counts()) })
 	guarded("PUT "+wire.AgentPathLinks, taking(func(_ *http.Request, l wire.Links) (any, error) { return a.links.Set(l) }))
 	guarded("DELETE "+wire.AgentPathLinks, answer(func(*http.Request) (any, error) { return a.links.Clear() }))

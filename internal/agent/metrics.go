@@ -73,7 +73,7 @@ func tellResources(tell metrics.Tell, r wire.Resources) {
 }
 
 func tellLinks(tell metrics.Tell, c wire.LinkCounts) {
-	if c.Method != wire.LinkPacketQueue {
+	if len(c.Delays) == 0 { // nothing was delayed
 		return
 	}
 	tell(delayedFamily, float64(c.Packets))

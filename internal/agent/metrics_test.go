@@ -23,7 +23,7 @@ func TestMetricsTellWhatIsKnown(t *testing.T) {
 		tell(holdsFamily, 0)
 		tell(leaseFamily, 1)
 		tellResources(tell, wire.Resources{CPUMicroseconds: 2_500_000, ResidentBytes: 7, ReadBytes: 8, WrittenBytes: 9, NetworkReceivedBytes: 10, NetworkSentBytes: 11})
-		tellLinks(tell, wire.LinkCounts{Method: wire.LinkPacketQueue, Packets: 12, Late: 1})
+		tellLinks(tell, wire.LinkCounts{Packets: 12, Late: 1, Delays: make([]wire.DelayCounts, 1)})
 		galera.Measure(tell, wire.GroupState{NodeHistory: wire.NodeHistory{Leader: "b"}, View: &wire.GroupView{Primary: true, Servers: []string{"x", "y"}, Position: wire.GroupPosition{Sequence: 77}}})
 		patroni.Measure(tell, wire.ManagerState{Answers: true, Holds: true, Timeline: 4, Written: 1000})
 	}})
@@ -48,7 +48,7 @@ func TestMetricsTellWhatIsKnown(t *testing.T) {
 // TestMetricsAreSilentOfWhatIsNotKnown: a server that does not answer has no position, and packets that the kernel delays are not counted.
 func TestMetricsAreSilentOfWhatIsNotKnown(t *testing.T) {
 	r := metrics.New(metrics.Collector{Families: all, Read: func(tell metrics.Tell) {
-		tellLinks(tell, wire.LinkCounts{Method: wire.LinkNetem})
+		tellLinks(tell, wire.LinkCounts{})
 		galera.Measure(tell, wire.GroupState{})
 		patroni.Measure(tell, wire.ManagerState{})
 	}})

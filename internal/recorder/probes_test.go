@@ -231,7 +231,7 @@ func TestWhatTheAgentsHoldUp(t *testing.T) {
 			return
 		}
 		i := n.Add(1)
-		fmt.Fprintf(w, `{"session":"s","method":"PacketQueue","packets":%d,"late":%d,"heldUp":1}`, i*100, i)
+		fmt.Fprintf(w, `{"session":"s","packets":%d,"late":%d,"heldUp":1}`, i*100, i)
 	}))
 	defer agent.Close()
 	b := newBench(t, answering(200))

@@ -131,9 +131,6 @@ func TestDistance(t *testing.T) {
 			node(e).LatePackets, node(e).LatestMicroseconds = ptr.To[int64](500), ptr.To[int64](200_000)
 		}, ""},
 		{"an agent that could not be asked while the load ran", func(e *evidence.Run) { e.Recorder.Links = nil }, "How many packets reached db-0 late is unknown in stage steady"},
-		{"a kernel that does not tell of lateness", func(e *evidence.Run) {
-			node(e).Method, node(e).LatePackets, node(e).LatestMicroseconds, e.Recorder.Links = v1alpha1.LinkNetem, nil, nil, nil
-		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := judgedApart(c.change)

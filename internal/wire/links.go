@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Links are the delays of one node's pod: of all that comes from some addresses (PacketQueue), or goes to them (Netem).
+// Links are the delays of one node's pod: of all that comes from some addresses.
 type Links struct {
 	PodUID string `json:"podUID"` // precondition: another UID is refused with 409
 	Peers  []Peer `json:"peers"`
@@ -18,32 +18,22 @@ type Peer struct {
 	DelayMicroseconds int64  `json:"delayMicroseconds"` // 0: none
 }
 
-// LinkMethod is how an agent delays packets.
-type LinkMethod string
-
-// Methods of delay.
-const (
-	LinkNetem       LinkMethod = "Netem"
-	LinkPacketQueue LinkMethod = "PacketQueue"
-)
-
 // LinksState is what an agent does for its links.
 type LinksState struct {
 	Links
 	// Session of this process. What another process delayed ended with it: packets pass undelayed where no process reads the queue.
 	Session string     `json:"session"`
-	Method  LinkMethod `json:"method,omitempty"` // absent while no address has a delay
 	// BeganAt is when the process began to set the present Peers, or others that it failed to set before them, and SetAt when it had set
 	// them: in between some stood, or none.
 	BeganAt *metav1.MicroTime `json:"beganAt,omitempty"`
 	SetAt   *metav1.MicroTime `json:"setAt,omitempty"`
 	// At is when the process told this, by the same clock.
 	At metav1.MicroTime `json:"at"`
-	// Counters of this session.
+	// Counters of this session. They are absent until an address has a delay.
 	Packets *int64 `json:"packets,omitempty"` // that were delayed
 	// Dropped for want of room, in the queue or in the buffer of its reader, or by the kernel while they waited.
 	Dropped *int64 `json:"dropped,omitempty"`
-	// Late ones were let go more than 5% of their delay, and more than 1 ms, after it. Absent where the kernel delays: it does not tell.
+	// Late ones were let go more than 5% of their delay, and more than 1 ms, after it.
 	Late               *int64 `json:"late,omitempty"`
 	LatestMicroseconds *int64 `json:"latestMicroseconds,omitempty"`
 	// Failed says why packets are no longer delayed as asked. Never unset.
@@ -53,7 +43,6 @@ type LinksState struct {
 // LinkCounts are what an agent has counted of its links in its session, as far as it need not ask the kernel.
 type LinkCounts struct {
 	Session string     `json:"session"`
-	Method  LinkMethod `json:"method,omitempty"` // absent while no address has a delay; of Netem nothing is counted here
 	Packets int64      `json:"packets"`          // that came to be delayed
 	Late    int64      `json:"late"`             // as in LinksState
 	HeldUp  int64      `json:"heldUp"`           // that were let go HeldUpLeast after their delay, or later

@@ -126,9 +126,7 @@ func (s *Scene) take(e *v1alpha1.LinkedNodeStatus, links wire.Links, state wire.
 	}
 	begin(e, links.PodUID, state.Session)
 	e.Peers, e.WithoutDistance, e.SetTime = identity(links.Peers), s.WithoutDistance, &now
-	if state.Method != "" { // an agent that delays nothing has none yet
-		e.Method = v1alpha1.LinkMethod(state.Method)
-	}
+	e.Linked = e.Linked || state.Packets != nil
 	report(e, "", "")
 	count(e, state)
 }
@@ -251,7 +249,7 @@ func count(e *v1alpha1.LinkedNodeStatus, state wire.LinksState) {
 	if state.Failed != "" {
 		report(e, v1alpha1.LinkNotKept, state.Failed)
 	}
-	if state.Method == "" { // it has not delayed yet: the counts are those of the agent before
+	if state.Packets == nil { // it has not delayed yet: the counts are those of the agent before
 		return
 	}
 	e.LinkCounts = v1alpha1.LinkCounts{

@@ -87,7 +87,7 @@ func (l *lab) state(ip string) wire.LinksState {
 	if l.bare[ip] {
 		return s
 	}
-	s.Method, s.Packets, s.Dropped = wire.LinkPacketQueue, ptr.To(l.packets), ptr.To[int64](0)
+	s.Packets, s.Dropped = ptr.To(l.packets), ptr.To[int64](0)
 	if !l.silent {
 		s.Late, s.LatestMicroseconds = ptr.To(l.packets/3), ptr.To(l.packets)
 	}

@@ -72,14 +72,6 @@ func (f *flow) end(t *testing.T) (sent, came int64) {
 	}
 }
 
-// newQueueManager returns a manager that delays in packet queues.
-func newQueueManager(t *testing.T) *Manager {
-	t.Helper()
-	m := newManager(t)
-	m.newNetem = func() (delayer, error) { return nil, errors.New("not asked") }
-	return m
-}
-
 func delayed(ms int64, addresses ...string) []wire.Peer {
 	var peers []wire.Peer
 	for _, a := range addresses {
@@ -126,7 +118,7 @@ func TestChangesLoseNoDelayedPacket(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := newQueueManager(t)
+			m := newManager(t)
 			set(t, m, delayed(30, far))
 			f := startFlow(t)
 			for round := range 20 {
@@ -134,8 +126,7 @@ func TestChangesLoseNoDelayedPacket(t *testing.T) {
 				change(t, m, round)
 			}
 			sent, came := f.end(t)
-			s, err := m.State()
-			must(t, err)
+			s := m.State()
 			if came != sent || *s.Dropped != 0 || s.Failed != "" {
 				t.Errorf("%d of %d packets came, %d are told as dropped: %s", came, sent, *s.Dropped, s.Failed)
 			}
@@ -144,7 +135,7 @@ func TestChangesLoseNoDelayedPacket(t *testing.T) {
 }
 
 func TestTheEndOfLinksLosesNoPacket(t *testing.T) {
-	m := newQueueManager(t)
+	m := newManager(t)
 	_, err := m.Set(links(delayed(30, far)...))
 	must(t, err)
 	f := startFlow(t)
@@ -158,7 +149,7 @@ func TestTheEndOfLinksLosesNoPacket(t *testing.T) {
 
 // TestWhatTheKernelDropsIsCounted removes a chain as another program may: the kernel then drops all that waits.
 func TestWhatTheKernelDropsIsCounted(t *testing.T) {
-	m := newQueueManager(t)
+	m := newManager(t)
 	_, err := m.Set(links(delayed(30, far)...))
 	must(t, err)
 	f := startFlow(t)
@@ -167,8 +158,7 @@ func TestWhatTheKernelDropsIsCounted(t *testing.T) {
 		removeForeignChain(t)
 	}
 	sent, came := f.end(t)
-	s, err := m.State()
-	must(t, err)
+	s := m.State()
 	if came == sent || *s.Dropped != sent-came {
 		t.Errorf("%d of %d packets came, %d are told as dropped", came, sent, *s.Dropped)
 	}
@@ -189,7 +179,7 @@ func removeForeignChain(t *testing.T) {
 
 // TestTheNextAgentKeepsPartitions: it ends what the last one delayed, and a partition of that one goes on until it heals it.
 func TestTheNextAgentKeepsPartitions(t *testing.T) {
-	m := newQueueManager(t)
+	m := newManager(t)
 	_, err := m.Set(links(delayed(30, far)...))
 	must(t, err)
 	must(t, nft.Cut("cut", []netip.Addr{netip.MustParseAddr(elsewhere)}))
@@ -197,7 +187,7 @@ func TestTheNextAgentKeepsPartitions(t *testing.T) {
 		must(t, o.end())
 	}
 	m.delayer = nil
-	next := newQueueManager(t)
+	next := newManager(t)
 	if exists, err := nft.Exists("cut"); err != nil || !exists {
 		t.Fatalf("the partition stands: %v, %v", exists, err)
 	}

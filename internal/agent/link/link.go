@@ -1,6 +1,6 @@
-// Package link delays what comes to a pod from other addresses, so that they seem far away. Where the kernel can delay packets by
-// itself it does (netem); else they wait in a packet queue that this process reads. Nothing is dropped and nothing overtakes, also when
-// links or partitions begin and end. What it cannot keep to, it counts and tells. It needs NET_ADMIN.
+// Package link delays what comes to a pod from other addresses, so that they seem far away. Packets wait in a queue of the kernel that this
+// process reads. Nothing is dropped and nothing overtakes, also when links or partitions begin and end. What it cannot keep to, it counts and
+// tells. It needs NET_ADMIN.
 //
 // A queue without a reader lets packets pass: an agent that dies ends the distance, and does not cut its node off as well. The next
 // agent knows of no links, and has another session: so it shows.
@@ -12,7 +12,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 
@@ -26,24 +25,25 @@ import (
 // ErrOtherPod is of links that are meant for another pod.
 var ErrOtherPod = errors.New("the links are meant for another pod")
 
-// delayer is a way to delay packets.
+// delayer delays packets.
 type delayer interface {
 	// set makes these what is delayed, whatever was before.
 	set([]lane) error
 	// report what was counted so far.
-	report(*wire.LinksState) error
-	method() wire.LinkMethod
+	report(*wire.LinksState)
+	// counts are the same, as far as the kernel need not be asked.
+	counts(*wire.LinkCounts)
 	// close ends all delay. What waits is let go in its time.
 	close() error
 }
 
 // Manager delays for one pod.
 type Manager struct {
-	mu       sync.Mutex
-	podUID   string
-	state    wire.LinksState // without counters
-	delayer  delayer         // nil while nothing is delayed
-	newNetem func() (delayer, error)
+	mu      sync.Mutex
+	podUID  string
+	state   wire.LinksState // without counters
+	delayer delayer         // nil while nothing is delayed
+	begin   func() (delayer, error)
 }
 
 // New returns a manager that delays nothing. What a process before it delayed is at an end.
@@ -51,7 +51,7 @@ func New(podUID string) (*Manager, error) {
 	if err := nft.EndDelays(); err != nil && !neverDelayed(err) {
 		return nil, fmt.Errorf("end the delays of an earlier agent: %w", err)
 	}
-	return &Manager{podUID: podUID, state: wire.LinksState{Session: rand.Text()}, newNetem: newNetem}, nil
+	return &Manager{podUID: podUID, state: wire.LinksState{Session: rand.Text()}, begin: func() (delayer, error) { return newQueues() }}, nil
 }
 
 // neverDelayed tells from an error that an agent that may do no more than this one had no links: it may not, or there is no packet
@@ -87,39 +87,25 @@ func (m *Manager) Set(links wire.Links) (wire.LinksState, error) {
 		now := metav1.NowMicro()
 		m.state.Links, m.state.SetAt = links, &now
 	}
-	return m.report()
+	return m.report(), nil
 }
 
 func (m *Manager) apply(lanes []lane) error {
-	switch {
-	case m.delayer != nil:
-		return m.delayer.set(lanes)
-	case len(lanes) == 0:
-		return nil
-	}
-	d, why := m.newNetem()
-	if why == nil {
-		if why = d.set(lanes); why != nil {
-			_ = d.close() // why it is not used is told
+	if m.delayer == nil {
+		if len(lanes) == 0 {
+			return nil
 		}
-	}
-	if why != nil {
-		slog.Info("packets are delayed in a queue of the agent's own: the kernel does not delay them", "error", why)
-		q, err := newQueues()
+		d, err := m.begin()
 		if err != nil {
-			return errors.Join(err, why)
+			return err
 		}
-		if err := q.set(lanes); err != nil {
-			return errors.Join(err, q.close(), why)
-		}
-		d = q
+		m.delayer = d
 	}
-	m.delayer, m.state.Method = d, d.method()
-	return nil
+	return m.delayer.set(lanes)
 }
 
 // State tells what is delayed, and what came of it.
-func (m *Manager) State() (wire.LinksState, error) {
+func (m *Manager) State() wire.LinksState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.report()
@@ -129,21 +115,20 @@ func (m *Manager) State() (wire.LinksState, error) {
 func (m *Manager) Counts() wire.LinkCounts {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	told := wire.LinkCounts{Session: m.state.Session, Method: m.state.Method}
-	if q, ok := m.delayer.(*queues); ok {
-		q.counts(&told)
+	told := wire.LinkCounts{Session: m.state.Session}
+	if m.delayer != nil {
+		m.delayer.counts(&told)
 	}
 	return told
 }
 
-func (m *Manager) report() (wire.LinksState, error) {
+func (m *Manager) report() wire.LinksState {
 	s := m.state
 	s.At = metav1.NowMicro()
-	if m.delayer == nil {
-		return s, nil
+	if m.delayer != nil {
+		m.delayer.report(&s)
 	}
-	err := m.delayer.report(&s)
-	return s, err
+	return s
 }
 
 // Clear ends all delay, and tells what came of it.
@@ -154,10 +139,10 @@ func (m *Manager) Clear() (wire.LinksState, error) {
 		if m.state.SetAt == nil {
 			m.state.BeganAt = nil // nothing stands of what was tried
 		}
-		return m.report()
+		return m.report(), nil
 	}
-	s, err := m.report()
-	if err := errors.Join(err, m.delayer.close()); err != nil {
+	s := m.report()
+	if err := m.delayer.close(); err != nil {
 		return s, err
 	}
 	m.delayer = nil

@@ -131,7 +131,7 @@ func (q *queues) counted() (sum counts) {
 	return sum
 }
 
-// counts are told for each delay too, since punctual packets from afar would make up for late ones from nearby.
+// counts implements delayer. They are told for each delay too, since punctual packets from afar would make up for late ones from nearby.
 func (q *queues) counts(told *wire.LinkCounts) {
 	all := q.byDelay()
 	for _, delay := range slices.Sorted(maps.Keys(all)) {
@@ -142,7 +142,7 @@ func (q *queues) counts(told *wire.LinkCounts) {
 }
 
 // report implements delayer.
-func (q *queues) report(s *wire.LinksState) error {
+func (q *queues) report(s *wire.LinksState) {
 	dropped, failed := q.dropped, q.failed
 	for _, o := range q.open {
 		more, uncounted := o.dropped()
@@ -155,11 +155,7 @@ func (q *queues) report(s *wire.LinksState) error {
 	if failed != nil {
 		s.Failed = failed.Error()
 	}
-	return nil
 }
-
-// method implements delayer.
-func (*queues) method() wire.LinkMethod { return wire.LinkPacketQueue }
 
 // close implements delayer.
 func (q *queues) close() error {

@@ -24,22 +24,16 @@ func (f family) table() *nftables.Table {
 	return &nftables.Table{Name: delayTable, Family: t}
 }
 
-// Chains of the tables of delays.
-var (
-	chainQueue    = hooked{"queue", nftables.ChainHookPrerouting, nftables.ChainPriorityMangle}
-	chainClassify = hooked{"classify", nftables.ChainHookPostrouting, nftables.ChainPriorityMangle}
-)
+// chainQueue of the tables of delays.
+var chainQueue = hooked{"queue", nftables.ChainHookPrerouting, nftables.ChainPriorityMangle}
 
 // Queue has packets that come from the addresses wait in the packet queue of that number, or gives the queue of an existing name new
 // addresses. They come before the partitions: one that ends its wait in a partition is dropped then. Where nobody reads the queue
 // packets pass.
 func Queue(name string, number uint16, addresses []netip.Addr) error {
-	act := func(queue expr.Any) action {
-		return action{chainQueue, family.source, func() []expr.Any { return []expr.Any{&expr.Counter{}, queue} }}
-	}
-	err := delay(name, addresses, act(&expr.Queue{Num: number, Total: 1, Flag: expr.QueueFlagBypass}))
+	err := delay(name, addresses, &expr.Queue{Num: number, Total: 1, Flag: expr.QueueFlagBypass})
 	if errors.Is(err, unix.ENOENT) { // a kernel that has it from iptables only
-		err = delay(name, addresses, act(queueTarget(number)))
+		err = delay(name, addresses, queueTarget(number))
 	}
 	return err
 }
@@ -54,31 +48,13 @@ func queueTarget(number uint16) expr.Any {
 	return &expr.Target{Name: "NFQUEUE", Rev: revision, Info: &info}
 }
 
-// Classify has packets that go to the addresses belong to a class of the device that sends them, or gives the class of an existing
-// name new addresses.
-func Classify(name string, class uint32, addresses []netip.Addr) error {
-	return delay(name, addresses, action{chainClassify, family.destination, func() []expr.Any {
-		return []expr.Any{
-			&expr.Counter{}, &expr.Immediate{Register: 1, Data: binary.NativeEndian.AppendUint32(nil, class)},
-			&expr.Meta{Key: expr.MetaKeyPRIORITY, SourceRegister: true, Register: 1},
-		}
-	}})
-}
-
-// action is what is done where to packets of which address.
-type action struct {
-	chain  hooked
-	offset func(family) uint32
-	does   func() []expr.Any
-}
-
-func delay(name string, addresses []netip.Addr, a action) error {
+func delay(name string, addresses []netip.Addr, queue expr.Any) error {
 	return inEach(name, "delay packets", func(c *nftables.Conn, f family, rules []*nftables.Rule) error {
 		if len(rules) > 0 {
 			return replace(c, f.table(), name, f, addresses)
 		}
 		set, err := addSet(c, c.AddTable(f.table()), name, f, addresses)
-		a.chain.add(c, f.table(), name, append(f.match(set, a.offset(f)), a.does()...))
+		chainQueue.add(c, f.table(), name, append(f.match(set, f.sourceOffset), &expr.Counter{}, queue))
 		return err
 	})
 }
@@ -87,7 +63,7 @@ func delay(name string, addresses []netip.Addr, a action) error {
 func inEach(name, what string, do func(c *nftables.Conn, f family, rules []*nftables.Rule) error) error {
 	return change(what, func(c *nftables.Conn) error {
 		for _, f := range families {
-			rules, err := rulesOf(c, f.table(), name, chainQueue, chainClassify)
+			rules, err := rulesOf(c, f.table(), name, chainQueue)
 			if err != nil {
 				return err
 			}
@@ -110,7 +86,7 @@ func StopDelay(name string) error {
 	})
 }
 
-// EndDelay ends the queue or the class of that name; there may be none. What waits goes on to wait.
+// EndDelay ends the queue of that name; there may be none. What waits goes on to wait.
 func EndDelay(name string) error {
 	return inEach(name, "stop delaying packets", func(c *nftables.Conn, f family, rules []*nftables.Rule) error {
 		if len(rules) == 0 {

@@ -30,12 +30,12 @@ func TestPacketsPassWhereNobodyReadsTheQueue(t *testing.T) {
 
 func TestDelaysStandSideBySideAndApartFromPartitions(t *testing.T) {
 	netns.Need(t)
-	two, three := listen(t, "127.0.0.2:0"), listen(t, "127.0.0.3:0")
+	two, three, four := listen(t, "127.0.0.2:0"), listen(t, "127.0.0.3:0"), listen(t, "127.0.0.4:0")
 	must(t, Cut("cut", addrs("127.0.0.2")))
 	must(t, Queue("far", 4242, addrs("127.0.0.3")))
-	must(t, Classify("farther", 0x10002, addrs("127.0.0.3")))
-	if !reaches(three) || toDelay(t, "far") == 0 || toDelay(t, "farther") == 0 {
-		t.Errorf("queued %d, classified %d", toDelay(t, "far"), toDelay(t, "farther"))
+	must(t, Queue("farther", 4243, addrs("127.0.0.4")))
+	if !reaches(three) || !reaches(four) || toDelay(t, "far") == 0 || toDelay(t, "farther") == 0 {
+		t.Errorf("queued %d, and %d", toDelay(t, "far"), toDelay(t, "farther"))
 	}
 	must(t, EndDelay("far"))
 	must(t, EndDelay("far")) // again: there is none
@@ -43,7 +43,7 @@ func TestDelaysStandSideBySideAndApartFromPartitions(t *testing.T) {
 		t.Error("what has ended is counted still")
 	}
 	before := toDelay(t, "farther")
-	if !reaches(three) || toDelay(t, "farther") == before {
+	if !reaches(four) || toDelay(t, "farther") == before {
 		t.Error("the end of one was that of the other")
 	}
 	must(t, EndDelays())

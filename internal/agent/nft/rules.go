@@ -100,9 +100,6 @@ func (f family) elements(addresses []netip.Addr) []nftables.SetElement {
 	return es
 }
 
-func (f family) source() uint32      { return f.sourceOffset }
-func (f family) destination() uint32 { return f.destinationOffset }
-
 // match is for packets, in a table of this family alone, whose address at the offset of its header is in the set.
 func (f family) match(set *nftables.Set, offset uint32) []expr.Any {
 	return []expr.Any{

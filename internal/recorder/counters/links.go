@@ -71,9 +71,7 @@ func (l *Links) Add(x LinkSample) {
 	if x.Missed {
 		return
 	}
-	if x.Counts.Method != wire.LinkNetem {
-		l.count(a, x)
-	}
+	l.count(a, x)
 	a.known, a.at, a.last = true, x.At, x.Counts
 	a.forget()
 }

@@ -26,7 +26,7 @@ func slow(s LinkSample) LinkSample {
 }
 
 func queueOf(session string, packets, late, heldUp int64) wire.LinkCounts {
-	return wire.LinkCounts{Session: session, Method: wire.LinkPacketQueue, Packets: packets, Late: late, HeldUp: heldUp}
+	return wire.LinkCounts{Session: session, Packets: packets, Late: late, HeldUp: heldUp}
 }
 
 // summed are counts with sums by delay.
@@ -40,7 +40,6 @@ func summed(delays ...wire.DelayCounts) wire.LinkCounts {
 }
 
 func TestLinks(t *testing.T) {
-	netem := wire.LinkCounts{Session: "1", Method: wire.LinkNetem}
 	for name, c := range map[string]struct {
 		samples []LinkSample
 		want    []wire.NodeLinks
@@ -211,9 +210,6 @@ func TestLinks(t *testing.T) {
 		"links that were ended have counted nothing since": {
 			[]LinkSample{askedAt(0, "a", "few", queueOf("1", 100, 5, 1)), askedAt(1, "a", "few", wire.LinkCounts{Session: "1"})},
 			[]wire.NodeLinks{{Node: "a", Stage: "few"}},
-		},
-		"what the kernel delays is not told": {
-			[]LinkSample{askedAt(0, "a", "few", netem), inVain(1, "a", "few"), askedAt(5, "a", "few", netem), inVain(9, "a", "few")}, nil,
 		},
 		"nodes do not mix, and come in their order": {
 			[]LinkSample{

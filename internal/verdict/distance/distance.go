@@ -93,10 +93,10 @@ func linksUnsound(n v1alpha1.LinkedNodeStatus) []finding.Finding {
 	if !well {
 		add(finding.LinkProblem, n.Name, cmp.Or(n.Note, string(n.Problem)))
 	}
-	if n.DroppedPackets == nil && n.Method != "" && well {
+	if n.DroppedPackets == nil && n.Linked && well {
 		add(finding.LinkResultUnknown, n.Name)
 	}
-	if d := n.DelayedPackets; d != nil && *d == 0 && n.Method != "" {
+	if d := n.DelayedPackets; d != nil && *d == 0 && n.Linked {
 		add(finding.NothingDelayed, n.Name)
 	}
 	if d := n.DroppedPackets; d != nil && *d > 0 {
@@ -146,7 +146,7 @@ func stateLinking(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 // linkingUnsound finds a node whose links were perhaps not set in the first stage after those without distance. Otherwise both results are empty.
 func linkingUnsound(e evidence.Run, n v1alpha1.LinkedNodeStatus) (problem v1alpha1.LinkProblem, why finding.Finding) {
 	without := e.Spec.Load.StagesWithoutDistance()
-	if without == 0 || e.Recorder == nil || n.Method == "" && !n.WithoutDistance { // a node without links
+	if without == 0 || e.Recorder == nil || !n.Linked && !n.WithoutDistance { // a node without links
 		return "", why
 	}
 	by := evidence.ClockOf(e.Recorder, n.Name)

@@ -29,7 +29,7 @@ func TestStagesWithoutDistance(t *testing.T) {
 		{"never", func(e *evidence.Run) { e.Distance.Nodes[0].LinkedTime, e.Distance.Nodes[0].WithoutDistance = nil, true }, "were not set after the stages without distance"},
 		{"by an agent that was replaced meanwhile", func(e *evidence.Run) {
 			n := &e.Distance.Nodes[0]
-			n.LinkedTime, n.WithoutDistance, n.Method = nil, true, ""
+			n.LinkedTime, n.WithoutDistance, n.Linked = nil, true, false
 		}, "were not set after the stages without distance"},
 		{"by a clock that nobody knows", func(e *evidence.Run) { e.Recorder.Clocks = nil }, "its clock was not measured"},
 		{"a node with no link", func(e *evidence.Run) { e.Distance.Nodes[0] = v1alpha1.LinkedNodeStatus{Name: "db-9"} }, ""},

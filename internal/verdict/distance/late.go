@@ -185,12 +185,12 @@ func linkedStage(r wire.StageResult, l wire.NodeLinks) v1alpha1.LinkedStageStatu
 
 func covered(l wire.NodeLinks) bool { return l.UncoveredMicroseconds <= uncoveredMost.Microseconds() }
 
-// stageOf is a stage's count of packets delayed by a node. The kernel's netem does not count late ones.
+// stageOf is a stage's count of packets delayed by a node.
 func stageOf(e evidence.Run, n v1alpha1.LinkedNodeStatus, stage string) (found v1alpha1.LinkedStageStatus, known bool) {
 	all := linkedStages(e, n.Name)
 	i := slices.IndexFunc(all, func(s v1alpha1.LinkedStageStatus) bool { return s.Name == stage })
 	if i < 0 {
-		return v1alpha1.LinkedStageStatus{}, n.Method != v1alpha1.LinkPacketQueue
+		return v1alpha1.LinkedStageStatus{}, !n.Linked
 	}
 	return all[i], true
 }

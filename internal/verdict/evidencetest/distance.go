@@ -35,7 +35,7 @@ func FarApart() evidence.Run {
 	trip := &v1alpha1.RoundTripFigures{Samples: 50, P50Microseconds: 20_400, P99Microseconds: 21_000}
 	e.Distance = &v1alpha1.DistanceStatus{
 		Nodes: []v1alpha1.LinkedNodeStatus{{
-			Name: "db-0", Method: v1alpha1.LinkPacketQueue, SetTime: AtPtr(-1000), LinkCounts: v1alpha1.LinkCounts{
+			Name: "db-0", Linked: true, SetTime: AtPtr(-1000), LinkCounts: v1alpha1.LinkCounts{
 				DelayedPackets: ptr.To[int64](1000), DroppedPackets: ptr.To[int64](0), LatePackets: ptr.To[int64](0), LatestMicroseconds: ptr.To[int64](900),
 			},
 		}, {Name: "db-1"}},
