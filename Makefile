@@ -160,6 +160,11 @@ test-helm3: lab-bin $(HELM3) $(KUBECONFORM) ## Run the charts' tests with Helm 3
 	@REPLAB_REQUIRE_ENVTEST=1 KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_REQUIRE_HELM=1 REPLAB_HELM=$(HELM3) \
 	  REPLAB_REQUIRE_KUBECONFORM=1 REPLAB_KUBECONFORM=$(KUBECONFORM) go test -count=1 $(TEST_ARGS) ./test/charts
 
+# What depends on the kernel, on Debian's: users' machines rarely have the one of this machine.
+.PHONY: test-vm
+test-vm: ## Run the tests of links, partitions and processes on Debian's kernel, in a virtual machine
+	@hack/vm/test ./internal/agent/link ./internal/agent/nft ./internal/agent/proc ./internal/usage
+
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing but Go: no server, no browser, nothing downloaded
 	@go test -short -vet=off -p 4 $(TEST_ARGS) $(PACKAGES)
