@@ -28,6 +28,9 @@ type GoalStatus struct {
 	// measuredMilli is the measured value in thousandths, for metrics whose measured value is rounded: the limit is compared with it.
 	// +optional
 	MeasuredMilli *int64 `json:"measuredMilli,omitempty"`
+	// baselinePermille is the measured value in thousandths of the baseline's. Present with a limit in percent of the baseline.
+	// +optional
+	BaselinePermille *int64 `json:"baselinePermille,omitempty"`
 	// met is True, False or Unknown.
 	Met metav1.ConditionStatus `json:"met"`
 }
@@ -49,7 +52,7 @@ type ComparisonStatus struct {
 
 // Goal is a limit that decides between Passed and Failed.
 //
-// +kubebuilder:validation:XValidation:rule=`has(self.max) || has(self.min)`,message="the goal has no limit. Set max, min or both."
+// +kubebuilder:validation:XValidation:rule=`has(self.max) || has(self.min) || has(self.minPercentOfBaseline) || has(self.maxPercentOfBaseline)`,message="the goal has no limit. Set max, min or both, or a percentage of the baseline."
 type Goal struct {
 	// metric is what is limited.
 	// +required
@@ -60,6 +63,16 @@ type Goal struct {
 	// min is the smallest value that meets the goal.
 	// +optional
 	Min *int64 `json:"min,omitempty"`
+	// minPercentOfBaseline is the smallest part of the baseline's value that meets the goal.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	MinPercentOfBaseline *int64 `json:"minPercentOfBaseline,omitempty"`
+	// maxPercentOfBaseline is the largest part of the baseline's value that meets the goal.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	MaxPercentOfBaseline *int64 `json:"maxPercentOfBaseline,omitempty"`
 }
 
 // Metric names a measured figure: the field of the status, with its unit, and where fields of several parts have one name, the part

@@ -87,6 +87,12 @@ func goal(g v1alpha1.Goal) string {
 	if g.Min != nil {
 		bounds = append(bounds, fmt.Sprintf("at least %d", *g.Min))
 	}
+	if g.MinPercentOfBaseline != nil {
+		bounds = append(bounds, fmt.Sprintf("at least %d%% of the baseline", *g.MinPercentOfBaseline))
+	}
+	if g.MaxPercentOfBaseline != nil {
+		bounds = append(bounds, fmt.Sprintf("at most %d%% of the baseline", *g.MaxPercentOfBaseline))
+	}
 	return fmt.Sprintf("%s %s", g.Metric, strings.Join(bounds, ", "))
 }
 

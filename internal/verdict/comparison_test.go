@@ -135,10 +135,7 @@ func TestComparison(t *testing.T) {
 		{"no request of the baseline", func(e *evidence.Run) { e.Baseline.Status.Load = &v1alpha1.LoadStatus{} }, nil, nil, "the baseline has no figures"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{Images: &v1alpha1.ImagesStatus{K6: "k6:1"}, ScriptHash: "hash"}
-			e.Spec.Baseline, e.Baseline = &v1alpha1.BaselineReference{Name: "single"}, baseline()
-			c.change(&e)
-			Judge(e, &s)
+			s := judgedBeside(c.change)
 			got := s.Comparison
 			if text(got.RequestsPerSecondPercent) != text(c.throughput) || text(got.P99Percent) != text(c.p99) || !strings.Contains(got.Note, c.note) {
 				t.Errorf("throughput %v%%, p99 %v%%, note %q; want %v%%, %v%%, %q",

@@ -1,13 +1,16 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/compare"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
@@ -23,6 +26,11 @@ func judgeGoals(e evidence.Run, s *evidence.Status) []v1alpha1.GoalStatus {
 				goal.MeasuredMilli, goal.Measured = ptr.To(*f.Value*1000/entry.Scale), ptr.To(*f.Value/entry.Scale)
 			}
 			goal.Met = within(g, f, max(1, entry.Scale))
+		}
+		if relative(g) {
+			var met metav1.ConditionStatus
+			goal.BaselinePermille, met, _ = againstBaseline(e, s, g)
+			goal.Met = worse(goal.Met, met)
 		}
 		judged = append(judged, goal)
 	}
@@ -53,13 +61,59 @@ func within(g v1alpha1.Goal, f figure.Figure, parts int64) metav1.ConditionStatu
 	return metav1.ConditionTrue
 }
 
+// relative tells whether a goal has a limit in percent of the baseline.
+func relative(g v1alpha1.Goal) bool { return g.MinPercentOfBaseline != nil || g.MaxPercentOfBaseline != nil }
+
+// worse of two answers: a limit that was missed, or else one that is unknown.
+func worse(a, b metav1.ConditionStatus) metav1.ConditionStatus {
+	for _, answer := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown} {
+		if a == answer || b == answer {
+			return answer
+		}
+	}
+	return metav1.ConditionTrue
+}
+
+// againstBaseline is the part of the baseline's value in thousandths, and whether all that the bounds of both allow meets the goal. Else it says why
+// that is unknown.
+func againstBaseline(e evidence.Run, s *evidence.Status, g v1alpha1.Goal) (permille *int64, met metav1.ConditionStatus, why finding.Finding) {
+	now, base := evidence.Pair(e, s)
+	if unlike := compare.Unlike(now, base); unlike != "" {
+		return nil, metav1.ConditionUnknown, finding.Of(finding.GoalNotCompared, unlike)
+	}
+	_, a := goalFigure(g.Metric, s)
+	_, b := goalFigure(g.Metric, &base.Status)
+	of := compare.IntervalOf(b)
+	if a.Value == nil || b.Value == nil || of.Low <= 0 {
+		return nil, metav1.ConditionUnknown, finding.Of(finding.NothingToCompare)
+	}
+	is := compare.IntervalOf(a)
+	low, high := is.Low*100/of.High, is.High*100/of.Low
+	permille = ptr.To(int64(math.Round(float64(*a.Value) * 1000 / float64(*b.Value))))
+	least, most := float64(ptr.Deref(g.MinPercentOfBaseline, 0)), float64(ptr.Deref(g.MaxPercentOfBaseline, math.MaxInt64))
+	switch {
+	case high < least, low > most:
+		return permille, metav1.ConditionFalse, why
+	case low < least, high > most:
+		return permille, metav1.ConditionUnknown, finding.Of(finding.PartOfBaselineOpen, *permille/10, cmp.Or(a.Because, b.Because))
+	}
+	return permille, metav1.ConditionTrue, why
+}
+
 // goalFindings are the goals that were not met or could not be judged; where there is none of them, that all were met.
-func goalFindings(s *evidence.Status) []finding.Finding {
+func goalFindings(e evidence.Run, s *evidence.Status) []finding.Finding {
 	var found []finding.Finding
-	for _, g := range s.Goals {
+	for i, g := range s.Goals {
 		switch g.Met {
 		case metav1.ConditionUnknown:
-			found = append(found, finding.Of(finding.GoalUnknown, g.Metric, g.Limit, whyUnknown(g, s)))
+			why := finding.Finding{}
+			if asked := e.Spec.Goals[i]; relative(asked) {
+				_, _, why = againstBaseline(e, s, asked)
+			}
+			if why.None() {
+				why = whyUnknown(g, s)
+			}
+			found = append(found, finding.Of(finding.GoalUnknown, g.Metric, g.Limit, why))
 		case metav1.ConditionFalse:
 			found = append(found, finding.Of(finding.GoalMissed, g.Metric, g.Limit, measured(g)))
 		}
@@ -77,10 +131,14 @@ func goalFindings(s *evidence.Status) []finding.Finding {
 
 // measured is a goal's figure in words.
 func measured(g v1alpha1.GoalStatus) string {
+	text := fmt.Sprint(*g.Measured)
 	if g.MeasuredMilli != nil {
-		return thousandths(*g.MeasuredMilli)
+		text = thousandths(*g.MeasuredMilli)
 	}
-	return fmt.Sprint(*g.Measured)
+	if p := g.BaselinePermille; p != nil {
+		text += fmt.Sprintf(", %d.%d%% of the baseline", *p/10, *p%10)
+	}
+	return text
 }
 
 func thousandths(v int64) string { return fmt.Sprintf("%d.%03d", v/1000, v%1000) }
@@ -116,6 +174,12 @@ func limit(g v1alpha1.Goal) string {
 	}
 	if g.Max != nil {
 		parts = append(parts, fmt.Sprintf("max %d", *g.Max))
+	}
+	if g.MinPercentOfBaseline != nil {
+		parts = append(parts, fmt.Sprintf("min %d%% of the baseline", *g.MinPercentOfBaseline))
+	}
+	if g.MaxPercentOfBaseline != nil {
+		parts = append(parts, fmt.Sprintf("max %d%% of the baseline", *g.MaxPercentOfBaseline))
 	}
 	return strings.Join(parts, ", ")
 }

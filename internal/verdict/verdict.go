@@ -60,7 +60,7 @@ func Judge(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) {
 			found = append(found, c.findings(e, status)...)
 		}
 	}
-	found = append(found, goalFindings(status)...)
+	found = append(found, goalFindings(e, status)...)
 	status.Verdict, status.Reasons = decide(found)
 	status.Comparison = comparison(e, status) // it depends on the verdict
 	found = append(found, notCompared(status)...)

@@ -42,10 +42,21 @@ func goals(s *spec) {
 		countable(s, path, g)
 		outage(s, path, g)
 		measured(s, path, g)
+		ofBaseline(s, path, g)
 	}
 	for _, order := range percentiles {
 		contradicting(s, order)
 	}
+}
+
+// ofBaseline: limits in percent of a baseline that there is, and that some value meets.
+func ofBaseline(s *spec, path *field.Path, g v1alpha1.Goal) {
+	least, most := g.MinPercentOfBaseline, g.MaxPercentOfBaseline
+	const missing = "the experiment has no baseline. Set spec.baseline, or use min and max."
+	s.refuse(least != nil && s.Baseline == nil, path.Child("minPercentOfBaseline"), missing)
+	s.refuse(most != nil && s.Baseline == nil, path.Child("maxPercentOfBaseline"), missing)
+	s.refuse(least != nil && most != nil && *least > *most, path.Child("minPercentOfBaseline"),
+		"minPercentOfBaseline is above maxPercentOfBaseline, so no value meets both. Exchange them, or remove one.")
 }
 
 // ofLag tells of a metric that the lag probe measures.

@@ -1,0 +1,67 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
+)
+
+// judgedBeside judges sound evidence whose baseline is twice as fast.
+func judgedBeside(change func(*evidence.Run)) v1alpha1.ReplicationExperimentStatus {
+	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{Images: &v1alpha1.ImagesStatus{K6: "k6:1"}, ScriptHash: "hash"}
+	e.Spec.Baseline, e.Baseline = &v1alpha1.BaselineReference{Name: "single"}, baseline()
+	change(&e)
+	Judge(e, &s)
+	return s
+}
+
+// TestGoalsInPercentOfTheBaseline: this run is half as fast, and its p99 twice as long.
+func TestGoalsInPercentOfTheBaseline(t *testing.T) {
+	throughput := func(least int64) v1alpha1.Goal {
+		return v1alpha1.Goal{Metric: "requestsPerSecond", MinPercentOfBaseline: &least}
+	}
+	bounded := func(least, most int64) func(*evidence.Run) {
+		return func(e *evidence.Run) {
+			e.Baseline.Status.Bounds = []v1alpha1.BoundStatus{{Figure: "load.requestsPerSecondMilli", AtLeast: &least, AtMost: &most, Because: "the recorder paused"}}
+		}
+	}
+	for name, c := range map[string]struct {
+		goal     v1alpha1.Goal
+		change   func(*evidence.Run)
+		met      metav1.ConditionStatus
+		permille *int64
+		says     string
+	}{
+		"met":                      {throughput(50), nil, metav1.ConditionTrue, ptr.To[int64](500), "The goal was met."},
+		"missed":                   {throughput(51), nil, metav1.ConditionFalse, ptr.To[int64](500), "Goal requestsPerSecond (min 51% of the baseline) was missed: measured 50.000, 50.0% of the baseline."},
+		"above the largest":        {v1alpha1.Goal{Metric: "p99Microseconds", MaxPercentOfBaseline: ptr.To[int64](199)}, nil, metav1.ConditionFalse, ptr.To[int64](2000), "200.0% of the baseline"},
+		"met, and its own is not":  {v1alpha1.Goal{Metric: "requestsPerSecond", Min: ptr.To[int64](51), MinPercentOfBaseline: ptr.To[int64](1)}, nil, metav1.ConditionFalse, ptr.To[int64](500), "(min 51, min 1% of the baseline) was missed"},
+		"between the bounds":       {throughput(50), bounded(99_000, 101_000), metav1.ConditionUnknown, ptr.To[int64](500), "the measured value is 50% of the baseline's, but not exact, because the recorder paused"},
+		"wherever it lies in them": {throughput(49), bounded(99_000, 101_000), metav1.ConditionTrue, ptr.To[int64](500), "The goal was met."},
+		"nowhere in them":          {throughput(51), bounded(99_000, 101_000), metav1.ConditionFalse, ptr.To[int64](500), "was missed"},
+		"without a baseline":       {throughput(50), func(e *evidence.Run) { e.Baseline = nil }, metav1.ConditionUnknown, nil, "run it first"},
+		"of another load":          {throughput(50), func(e *evidence.Run) { e.Spec.Load.Mix.Register = 3 }, metav1.ConditionUnknown, nil, "this run is not compared with the baseline: "},
+		"of a baseline without it": {v1alpha1.Goal{Metric: "outageMilliseconds", MaxPercentOfBaseline: ptr.To[int64](100)}, nil, metav1.ConditionUnknown, nil, "this run or the baseline did not measure it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := judgedBeside(func(e *evidence.Run) {
+				e.Spec.Goals = []v1alpha1.Goal{c.goal}
+				if c.change != nil {
+					c.change(e)
+				}
+			})
+			if g := s.Goals[0]; g.Met != c.met || ptr.Deref(g.BaselinePermille, -1) != ptr.Deref(c.permille, -1) {
+				t.Errorf("%s, %d thousandths of the baseline; want %s, %v", g.Met, ptr.Deref(g.BaselinePermille, -1), c.met, c.permille)
+			}
+			if !strings.Contains(strings.Join(s.Reasons, "\n"), c.says) {
+				t.Errorf("%q, want %q", s.Reasons, c.says)
+			}
+		})
+	}
+}
