@@ -52,7 +52,7 @@ type LinkedNodeStatus struct {
 	// peers is a hash of the addresses and delays that were last set.
 	// +optional
 	Peers string `json:"peers,omitempty"`
-	// linked: an agent of the node has delayed packets.
+	// linked: an agent of the node was given delays.
 	// +optional
 	Linked bool `json:"linked,omitempty"`
 	// setTime is when they were last set.
@@ -129,7 +129,7 @@ type LinkedStageStatus struct {
 	LatePackets int64 `json:"latePackets"`
 	// heldUpPackets are the latePackets that were 100 ms late or more. Must be 0 in an experiment with faults. A maximum: it includes up to ten seconds after the stage.
 	HeldUpPackets int64 `json:"heldUpPackets"`
-	// meanDelayMicroseconds is the delay that was asked for. Of several delays, it is that whose packets were latest for it. Absent without packets.
+	// meanDelayMicroseconds is the delay that was asked for. With several delays, the one with the highest lateness relative to its tolerance. Absent without packets.
 	// +optional
 	MeanDelayMicroseconds *int64 `json:"meanDelayMicroseconds,omitempty"`
 	// meanLateMicroseconds is by how much longer packets of that delay waited, on average. Above 500 µs and 5%, the run is Inconclusive.

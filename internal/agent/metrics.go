@@ -18,8 +18,8 @@ var (
 	holdsFamily    = metrics.Gauge("replab_agent_holds", "Faults whose hold stands: the server is not started again while there is one.")
 	leaseFamily    = metrics.Gauge("replab_agent_lease_held", "1 while the server may be writable by a lease; absent where the topology has none.")
 
-	delayedFamily = metrics.Counter("replab_agent_link_delayed_packets_total", "Packets that came to be delayed; absent where the agent delays none itself.")
-	lateFamily    = metrics.Counter("replab_agent_link_late_packets_total", "Packets that were let go more than 5% of their delay, and more than 1 ms, after it; absent where the agent delays none itself.")
+	delayedFamily = metrics.Counter("replab_agent_link_delayed_packets_total", "Packets that came to be delayed; absent while nothing was delayed.")
+	lateFamily    = metrics.Counter("replab_agent_link_late_packets_total", "Packets that were let go more than 5% of their delay, and more than 1 ms, after it; absent while nothing was delayed.")
 )
 
 func families() []*metrics.Family {

@@ -45,7 +45,7 @@ func TestMetricsTellWhatIsKnown(t *testing.T) {
 	}
 }
 
-// TestMetricsAreSilentOfWhatIsNotKnown: a server that does not answer has no position, and packets that the kernel delays are not counted.
+// TestMetricsAreSilentOfWhatIsNotKnown: a server that does not answer has no position, and an agent without links counts no packets.
 func TestMetricsAreSilentOfWhatIsNotKnown(t *testing.T) {
 	r := metrics.New(metrics.Collector{Families: all, Read: func(tell metrics.Tell) {
 		tellLinks(tell, wire.LinkCounts{})

@@ -54,6 +54,21 @@ func Median(all []Interval) Interval {
 	return Interval{percentile.Median(lows(all)), percentile.Median(highs(all))}
 }
 
+// Part is the range of what a figure is in percent of its base, by the bounds of both. It is not ok from a base that may be 0.
+func Part(now, base Interval) (Interval, bool) {
+	if base.Low <= 0 {
+		return Interval{}, false
+	}
+	low, high := base.High, base.Low // divisors that make the range the widest
+	if now.Low < 0 {
+		low = base.Low
+	}
+	if now.High < 0 {
+		high = base.High
+	}
+	return Interval{now.Low * 100 / low, now.High * 100 / high}, true
+}
+
 // widest is how many points a percentage may span. A wider one says too little to be stated.
 const widest = 10
 

@@ -50,3 +50,25 @@ func TestPercentIsTheWidestThatBoundsAllow(t *testing.T) {
 		}
 	}
 }
+
+func TestPartOfABase(t *testing.T) {
+	inf := math.Inf(1)
+	for name, c := range map[string]struct {
+		now, base, want Interval
+	}{
+		"exact":                  {Exact(50), Exact(100), Exact(50)},
+		"bounded":                {Interval{40, 60}, Interval{80, 120}, Interval{40.0 * 100 / 120, 75}},
+		"a minimum":              {AtLeast(50), Exact(100), AtLeast(50)},
+		"of a minimum":           {Exact(50), AtLeast(100), Interval{0, 50}},
+		"a maximum of a minimum": {Interval{-inf, 50}, AtLeast(100), Interval{-inf, 50}},
+		"below 0":                {Interval{-20, -10}, Interval{50, 100}, Interval{-40, -10}},
+		"below 0 or above":       {Interval{-20, 10}, Interval{50, 100}, Interval{-40, 20}},
+	} {
+		if got, ok := Part(c.now, c.base); !ok || got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+	if _, ok := Part(Exact(1), Interval{0, 1}); ok {
+		t.Error("a part of nothing")
+	}
+}

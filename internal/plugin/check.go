@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ Exit codes: 0 all are valid, 1 one is refused, 3 the files cannot be read.`,
 }
 
 func (o *Options) check(ctx context.Context, names []string, local bool) error {
-	files, err := manifests(names)
+	files, err := o.manifests(names)
 	if err != nil {
 		return err
 	}
@@ -90,14 +91,14 @@ func (o *Options) check(ctx context.Context, names []string, local bool) error {
 	return nil
 }
 
-// manifests are the files that are named, and those below the folders that are named in which an experiment or a suite may be.
-func manifests(names []string) (files []string, err error) {
+// manifests lists the named files, and the files with experiments or suites below the named folders.
+func (o *Options) manifests(names []string) (files []string, err error) {
 	for _, name := range names {
 		if info, err := os.Stat(name); err != nil || !info.IsDir() {
 			files = append(files, name) // what reads them says what is wrong
 			continue
 		}
-		found, err := below(name)
+		found, err := o.below(name)
 		if err != nil {
 			return nil, fmt.Errorf("look for experiments: %w", err)
 		}
@@ -109,20 +110,29 @@ func manifests(names []string) (files []string, err error) {
 	return files, nil
 }
 
-// below a folder are YAML and JSON files that name our API. Hidden folders and templates are left out.
-func below(folder string) (files []string, err error) {
-	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+// ours finds the version of our API in a file.
+var ours = regexp.MustCompile(`["']?apiVersion["']?\s*:\s*["']?` + regexp.QuoteMeta(v1alpha1.GroupVersion.Group) + "/")
+
+// below lists YAML and JSON files below a folder that name our API. It leaves out hidden files and folders, and templates.
+func (o *Options) below(folder string) (files []string, err error) {
+	err = filepath.WalkDir(folder+string(filepath.Separator), func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != folder && strings.HasPrefix(entry.Name(), "."):
+		case entry.IsDir() && filepath.Clean(path) != filepath.Clean(folder) && strings.HasPrefix(entry.Name(), "."):
 			return filepath.SkipDir
+		case strings.HasPrefix(entry.Name(), "."):
+			return nil
 		case !entry.Type().IsRegular() || !slices.Contains(resource.FileExtensions, filepath.Ext(path)):
 			return nil
 		}
 		text, err := os.ReadFile(path)
-		if err == nil && bytes.Contains(text, []byte(v1alpha1.GroupVersion.Group+"/")) && !bytes.Contains(text, []byte("{{")) {
-			files = append(files, path)
+		switch {
+		case err != nil || !ours.Match(text):
+		case bytes.Contains(text, []byte("{{")):
+			fmt.Fprintf(o.ErrOut, "%s: not checked, since it is a template\n", table.Harmless(path))
+		default:
+			files = append(files, filepath.Clean(path))
 		}
 		return err
 	})

@@ -100,7 +100,7 @@ func TestCheckMarksWhatTheClusterDidNotSee(t *testing.T) {
 	}
 }
 
-// TestCheckOfAFolder finds what is below it, and leaves out what is none of ours, hidden, or a template.
+// TestCheckOfAFolder finds what is below it, and ignores other files, hidden ones and templates.
 func TestCheckOfAFolder(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{
@@ -108,6 +108,8 @@ func TestCheckOfAFolder(t *testing.T) {
 		"b/wrong.yml":         strings.Replace(semisync, "nodes:", "node:", 1),
 		"compose.yaml":        "services: [",
 		"chart/template.yaml": "apiVersion: replab.dev/v1alpha1\n{{ if }}",
+		"values.yaml":         "labels: {replab.dev/experiment: a}",
+		".hidden.yaml":        "apiVersion: replab.dev/v1alpha1\n[",
 		".git/hidden.yaml":    "apiVersion: replab.dev/v1alpha1\n[",
 		"README.md":           "apiVersion: replab.dev/v1alpha1",
 	} {
@@ -123,8 +125,9 @@ func TestCheckOfAFolder(t *testing.T) {
 	want := filepath.Join(folder, "b/wrong.yml") + ": semisync: refused\n" +
 		"  spec.topology.node: unknown field. Correct its name or place, or remove it.\n" +
 		filepath.Join(folder, "a/good.yaml") + ": semisync: valid\n"
-	if got.code != ExitFailed || got.out != want || got.err != "" {
-		t.Errorf("%+v, want\n%s", got, want)
+	template := filepath.Join(folder, "chart/template.yaml") + ": not checked, since it is a template\n"
+	if got.code != ExitFailed || got.out != want || got.err != template {
+		t.Errorf("%+v, want\n%s%s", got, want, template)
 	}
 	if none := checkedHere(t, "--local", t.TempDir()); none.code != ExitNotRun || !strings.Contains(none.err, "no ReplicationExperiment or ReplicationSuite is below") {
 		t.Errorf("of an empty folder: %+v", none)

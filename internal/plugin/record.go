@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -48,7 +49,7 @@ func (r *record) asked(all []*unstructured.Unstructured) {
 	}
 }
 
-// carried out is a run of these that took a time.
+// carriedOut records the result and the duration of a run.
 func (r *record) carriedOut(ctx context.Context, c Cluster, x *unstructured.Unstructured, took time.Duration, end conclusion, why error) {
 	for _, run := range r.runs {
 		if run.of == x {
@@ -79,7 +80,7 @@ func reported(ctx context.Context, c Cluster, end conclusion) string {
 	return table.Harmless(b.String())
 }
 
-// write the files that were asked for. What hindered the command before the first run is why none was begun.
+// write the requested files. hindered is the error that stopped the command before its first run.
 func (r *record) write(hindered error) error {
 	if slices.ContainsFunc(r.runs, func(run *recorded) bool { return run.begun }) {
 		hindered = nil
@@ -88,13 +89,16 @@ func (r *record) write(hindered error) error {
 	for _, run := range r.runs {
 		all = append(all, run.told(hindered))
 	}
-	if err := into(r.junit, os.O_TRUNC, func(w io.Writer) error { return ci.WriteJUnit(w, all) }); err != nil {
-		return err
+	if len(all) == 0 && hindered != nil {
+		all = []ci.Run{{Name: "kubectl replab run", Begun: true, Reasons: []string{table.Harmless(hindered.Error())}}}
 	}
-	return into(r.summary, os.O_APPEND, func(w io.Writer) error { return ci.WriteSummary(w, all) })
+	return errors.Join(
+		into(r.junit, os.O_TRUNC, func(w io.Writer) error { return ci.WriteJUnit(w, all) }),
+		into(r.summary, os.O_APPEND, func(w io.Writer) error { return ci.WriteSummary(w, all) }),
+	)
 }
 
-// told is what came of the run. What hindered all is why it has no end.
+// told converts the run for package ci. hindered is the error that stopped all runs.
 func (r *recorded) told(hindered error) ci.Run {
 	run := ci.Run{Name: named(r.of), Namespace: r.of.GetNamespace(), Begun: r.begun, Took: r.took, Report: r.markdown}
 	verdict, reasons, text := r.end.told()
@@ -121,7 +125,7 @@ func into(file string, how int, write func(io.Writer) error) error {
 	if file == "" {
 		return nil
 	}
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|how, 0o644) //nolint:gosec // a CI server reads it
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|how, 0o644)
 	if err != nil {
 		return fmt.Errorf("write what came of the runs: %w", err)
 	}
@@ -135,9 +139,10 @@ func into(file string, how int, write func(io.Writer) error) error {
 	return nil
 }
 
-// conclusion of following an experiment or a suite, of which it has one.
+// conclusion is the result of following an experiment or a suite. One of both pointers is set.
 type conclusion struct {
 	code       int
+	begunHere  bool // by this command, and not by somebody else
 	experiment *v1alpha1.ReplicationExperiment
 	suite      *v1alpha1.ReplicationSuite
 }
@@ -155,5 +160,5 @@ func (c conclusion) told() (v1alpha1.Verdict, []string, string) {
 
 // undecided tells whether another run may answer what this experiment did not: it was measured and not ended by somebody.
 func (c conclusion) undecided() bool {
-	return c.experiment != nil && c.experiment.Status.Verdict == v1alpha1.VerdictInconclusive && !c.experiment.Spec.Abort && c.code == ExitUnknown
+	return c.begunHere && c.experiment != nil && c.experiment.Status.Verdict == v1alpha1.VerdictInconclusive && !c.experiment.Spec.Abort && c.code == ExitUnknown
 }

@@ -71,6 +71,19 @@ func TestACIServerReadsWhyNothingRan(t *testing.T) {
 	}
 }
 
+// TestACIServerReadsWhyNoFileWasRead though no run is known.
+func TestACIServerReadsWhyNoFileWasRead(t *testing.T) {
+	t.Parallel()
+	junit := filepath.Join(t.TempDir(), "junit.xml")
+	if got := command(t, namespace(t), "run", "--junit", junit, "/nowhere.yaml"); got.code != ExitNotRun {
+		t.Errorf("%+v", got)
+	}
+	suites, err := parser.Ingest([]byte(read(t, junit)))
+	if err != nil || len(suites) != 1 || len(suites[0].Tests) != 1 || !strings.Contains(suites[0].Tests[0].Error.Error(), "/nowhere.yaml") {
+		t.Errorf("%+v, %v", suites, err)
+	}
+}
+
 // TestAnInconclusiveExperimentIsRepeated as often as was asked for.
 func TestAnInconclusiveExperimentIsRepeated(t *testing.T) {
 	t.Parallel()
@@ -91,10 +104,12 @@ func TestWhatIsNotRepeated(t *testing.T) {
 		x := &v1alpha1.ReplicationExperiment{}
 		x.Spec.Abort, x.Status.Verdict = abort, verdict
 		x.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAccepted, Status: metav1.ConditionTrue}}
-		return conclusion{code: exitOf(x), experiment: x}
+		return conclusion{code: exitOf(x), experiment: x, begunHere: true}
 	}
 	refused := of(v1alpha1.VerdictInconclusive, false)
 	refused.code = ExitNotRun
+	others := of(v1alpha1.VerdictInconclusive, false)
+	others.begunHere = false
 	for name, c := range map[string]struct {
 		end  conclusion
 		want bool
@@ -104,6 +119,7 @@ func TestWhatIsNotRepeated(t *testing.T) {
 		"invalid":      {of(v1alpha1.VerdictInvalid, false), false},
 		"aborted":      {of(v1alpha1.VerdictInconclusive, true), false},
 		"refused":      {refused, false},
+		"somebody's":   {others, false},
 		"a suite":      {conclusion{code: ExitUnknown, suite: &v1alpha1.ReplicationSuite{}}, false},
 	} {
 		if got := c.end.undecided(); got != c.want {

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,13 +54,26 @@ Exit codes: 0 passed, 1 failed, 2 inconclusive or invalid, 3 could not be carrie
 	}
 	r.display.addFlags(cmd)
 	r.record.addFlags(cmd)
-	cmd.Flags().IntVar(&r.retries, "retry-inconclusive", 0, "how often an Inconclusive experiment is removed and run again")
+	cmd.Flags().IntVar(&r.retries, "retry-inconclusive", 0, "how often an experiment that this command began is removed and run again where it is Inconclusive")
 	cmd.Flags().BoolVar(&r.replace, "replace", false, "remove an experiment of the same name that is over, with its results, first")
 	cmd.Flags().BoolVar(&r.force, "force-conflicts", false, "take over fields that another field manager has set")
 	return cmd
 }
 
 func (r *runner) run(ctx context.Context, files []string) error {
+	err := r.carryOutAll(ctx, files)
+	hindered := err
+	if _, ended := errors.AsType[exit](err); ended {
+		hindered = nil
+	}
+	if err := r.record.write(hindered); err != nil {
+		return errors.Join(hindered, err)
+	}
+	return err
+}
+
+// carryOutAll that is in the files, once all was tried without effect.
+func (r *runner) carryOutAll(ctx context.Context, files []string) error {
 	c, err := r.Connect()
 	if err != nil {
 		return err
@@ -78,17 +90,6 @@ func (r *runner) run(ctx context.Context, files []string) error {
 		return err
 	}
 	r.asked(experiments)
-	err = r.carryOutAll(ctx, c, found, experiments, others)
-	var ended exit
-	hindered := err
-	if errors.As(err, &ended) {
-		hindered = nil
-	}
-	return cmp.Or(r.record.write(hindered), err)
-}
-
-// carryOutAll that is in the files, once all was tried without effect.
-func (r *runner) carryOutAll(ctx context.Context, c Cluster, found, experiments, others []*unstructured.Unstructured) error {
 	if err := r.refuse(ctx, experiments); err != nil {
 		return err
 	}
@@ -232,10 +233,13 @@ func (r *runner) carryOut(ctx context.Context, c Cluster, x *unstructured.Unstru
 	if err != nil {
 		return conclusion{code: ExitNotRun}, err
 	}
+	follow := r.follow
 	if isSuite(x) {
-		return r.followSuite(ctx, c, x.GetName(), uid, r.display)
+		follow = r.followSuite
 	}
-	return r.follow(ctx, c, x.GetName(), uid, r.display)
+	end, err := follow(ctx, c, x.GetName(), uid, r.display)
+	end.begunHere = older == nil || r.room[older.UID]
+	return end, err
 }
 
 // remove the older experiment, and none that somebody has put in its place.

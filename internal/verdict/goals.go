@@ -62,7 +62,9 @@ func within(g v1alpha1.Goal, f figure.Figure, parts int64) metav1.ConditionStatu
 }
 
 // relative tells whether a goal has a limit in percent of the baseline.
-func relative(g v1alpha1.Goal) bool { return g.MinPercentOfBaseline != nil || g.MaxPercentOfBaseline != nil }
+func relative(g v1alpha1.Goal) bool {
+	return g.MinPercentOfBaseline != nil || g.MaxPercentOfBaseline != nil
+}
 
 // worse of two answers: a limit that was missed, or else one that is unknown.
 func worse(a, b metav1.ConditionStatus) metav1.ConditionStatus {
@@ -83,22 +85,32 @@ func againstBaseline(e evidence.Run, s *evidence.Status, g v1alpha1.Goal) (permi
 	}
 	_, a := goalFigure(g.Metric, s)
 	_, b := goalFigure(g.Metric, &base.Status)
-	of := compare.IntervalOf(b)
-	if a.Value == nil || b.Value == nil || of.Low <= 0 {
+	part, ok := compare.Part(compare.IntervalOf(a), compare.IntervalOf(b))
+	switch {
+	case a.Value == nil && a.Because != "":
+		return nil, metav1.ConditionUnknown, finding.Of(finding.NotMeasuredBecause, a.Because)
+	case a.Value == nil || b.Value == nil || !ok:
 		return nil, metav1.ConditionUnknown, finding.Of(finding.NothingToCompare)
 	}
-	is := compare.IntervalOf(a)
-	low, high := is.Low*100/of.High, is.High*100/of.Low
 	permille = ptr.To(int64(math.Round(float64(*a.Value) * 1000 / float64(*b.Value))))
-	least, most := float64(ptr.Deref(g.MinPercentOfBaseline, 0)), float64(ptr.Deref(g.MaxPercentOfBaseline, math.MaxInt64))
+	least, most := math.Inf(-1), math.Inf(1)
+	if p := g.MinPercentOfBaseline; p != nil {
+		least = float64(*p)
+	}
+	if p := g.MaxPercentOfBaseline; p != nil {
+		most = float64(*p)
+	}
 	switch {
-	case high < least, low > most:
+	case part.High < least, part.Low > most:
 		return permille, metav1.ConditionFalse, why
-	case low < least, high > most:
-		return permille, metav1.ConditionUnknown, finding.Of(finding.PartOfBaselineOpen, *permille/10, cmp.Or(a.Because, b.Because))
+	case part.Low < least, part.High > most:
+		return permille, metav1.ConditionUnknown, finding.Of(finding.PartOfBaselineOpen, percent(*permille), cmp.Or(a.Because, b.Because))
 	}
 	return permille, metav1.ConditionTrue, why
 }
+
+// percent of thousandths, in words.
+func percent(permille int64) string { return fmt.Sprintf("%.1f%%", float64(permille)/10) }
 
 // goalFindings are the goals that were not met or could not be judged; where there is none of them, that all were met.
 func goalFindings(e evidence.Run, s *evidence.Status) []finding.Finding {
@@ -136,7 +148,7 @@ func measured(g v1alpha1.GoalStatus) string {
 		text = thousandths(*g.MeasuredMilli)
 	}
 	if p := g.BaselinePermille; p != nil {
-		text += fmt.Sprintf(", %d.%d%% of the baseline", *p/10, *p%10)
+		text += ", " + percent(*p) + " of the baseline"
 	}
 	return text
 }

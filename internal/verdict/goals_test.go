@@ -31,6 +31,9 @@ func TestGoalsInPercentOfTheBaseline(t *testing.T) {
 			e.Baseline.Status.Bounds = []v1alpha1.BoundStatus{{Figure: "load.requestsPerSecondMilli", AtLeast: &least, AtMost: &most, Because: "the recorder paused"}}
 		}
 	}
+	atLeast := func(s *v1alpha1.ReplicationExperimentStatus, least int64) {
+		s.Bounds = []v1alpha1.BoundStatus{{Figure: "load.requestsPerSecondMilli", AtLeast: &least, Because: "the app was away"}}
+	}
 	for name, c := range map[string]struct {
 		goal     v1alpha1.Goal
 		change   func(*evidence.Run)
@@ -38,12 +41,17 @@ func TestGoalsInPercentOfTheBaseline(t *testing.T) {
 		permille *int64
 		says     string
 	}{
-		"met":                      {throughput(50), nil, metav1.ConditionTrue, ptr.To[int64](500), "The goal was met."},
-		"missed":                   {throughput(51), nil, metav1.ConditionFalse, ptr.To[int64](500), "Goal requestsPerSecond (min 51% of the baseline) was missed: measured 50.000, 50.0% of the baseline."},
-		"above the largest":        {v1alpha1.Goal{Metric: "p99Microseconds", MaxPercentOfBaseline: ptr.To[int64](199)}, nil, metav1.ConditionFalse, ptr.To[int64](2000), "200.0% of the baseline"},
-		"met, and its own is not":  {v1alpha1.Goal{Metric: "requestsPerSecond", Min: ptr.To[int64](51), MinPercentOfBaseline: ptr.To[int64](1)}, nil, metav1.ConditionFalse, ptr.To[int64](500), "(min 51, min 1% of the baseline) was missed"},
-		"between the bounds":       {throughput(50), bounded(99_000, 101_000), metav1.ConditionUnknown, ptr.To[int64](500), "the measured value is 50% of the baseline's, but not exact, because the recorder paused"},
-		"wherever it lies in them": {throughput(49), bounded(99_000, 101_000), metav1.ConditionTrue, ptr.To[int64](500), "The goal was met."},
+		"met":                                  {throughput(50), nil, metav1.ConditionTrue, ptr.To[int64](500), "The goal was met."},
+		"missed":                               {throughput(51), nil, metav1.ConditionFalse, ptr.To[int64](500), "Goal requestsPerSecond (min 51% of the baseline) was missed: measured 50.000, 50.0% of the baseline."},
+		"above the largest":                    {v1alpha1.Goal{Metric: "p99Microseconds", MaxPercentOfBaseline: ptr.To[int64](199)}, nil, metav1.ConditionFalse, ptr.To[int64](2000), "200.0% of the baseline"},
+		"met, and its own is not":              {v1alpha1.Goal{Metric: "requestsPerSecond", Min: ptr.To[int64](51), MinPercentOfBaseline: ptr.To[int64](1)}, nil, metav1.ConditionFalse, ptr.To[int64](500), "(min 51, min 1% of the baseline) was missed"},
+		"between the bounds":                   {throughput(50), bounded(99_000, 101_000), metav1.ConditionUnknown, ptr.To[int64](500), "the measured value is 50.0% of the baseline's, but not exact, because the recorder paused"},
+		"wherever it lies in them":             {throughput(49), bounded(99_000, 101_000), metav1.ConditionTrue, ptr.To[int64](500), "The goal was met."},
+		"of a baseline without an upper bound": {throughput(1), func(e *evidence.Run) { atLeast(&e.Baseline.Status, 100_000) }, metav1.ConditionUnknown, ptr.To[int64](500), "because the app was away"},
+		"at most a part of such a baseline": {
+			v1alpha1.Goal{Metric: "requestsPerSecond", MaxPercentOfBaseline: ptr.To[int64](50)},
+			func(e *evidence.Run) { atLeast(&e.Baseline.Status, 100_000) }, metav1.ConditionTrue, ptr.To[int64](500), "The goal was met.",
+		},
 		"nowhere in them":          {throughput(51), bounded(99_000, 101_000), metav1.ConditionFalse, ptr.To[int64](500), "was missed"},
 		"without a baseline":       {throughput(50), func(e *evidence.Run) { e.Baseline = nil }, metav1.ConditionUnknown, nil, "run it first"},
 		"of another load":          {throughput(50), func(e *evidence.Run) { e.Spec.Load.Mix.Register = 3 }, metav1.ConditionUnknown, nil, "this run is not compared with the baseline: "},

@@ -22,7 +22,7 @@ type Peer struct {
 type LinksState struct {
 	Links
 	// Session of this process. What another process delayed ended with it: packets pass undelayed where no process reads the queue.
-	Session string     `json:"session"`
+	Session string `json:"session"`
 	// BeganAt is when the process began to set the present Peers, or others that it failed to set before them, and SetAt when it had set
 	// them: in between some stood, or none.
 	BeganAt *metav1.MicroTime `json:"beganAt,omitempty"`
@@ -42,11 +42,11 @@ type LinksState struct {
 
 // LinkCounts are what an agent has counted of its links in its session, as far as it need not ask the kernel.
 type LinkCounts struct {
-	Session string     `json:"session"`
-	Packets int64      `json:"packets"`          // that came to be delayed
-	Late    int64      `json:"late"`             // as in LinksState
-	HeldUp  int64      `json:"heldUp"`           // that were let go HeldUpLeast after their delay, or later
-	// Delays of the packets, the shortest first. Agents of an older version do not tell.
+	Session string `json:"session"`
+	Packets int64  `json:"packets"` // that came to be delayed
+	Late    int64  `json:"late"`    // as in LinksState
+	HeldUp  int64  `json:"heldUp"`  // that were let go HeldUpLeast after their delay, or later
+	// Delays of the packets, the shortest first. Absent from older agents.
 	Delays []DelayCounts `json:"delays,omitempty"`
 }
 

@@ -10,14 +10,14 @@ var goalSenseCases = []Case{
 		Neighbour: `{spec: {load: {stages: [{name: open, durationSeconds: 10, requestsPerSecond: 10}]}, goals: [{metric: failedRequests, max: 99}]}}`,
 	},
 	{
-		Name:      "a part of a baseline that there is not",
+		Name:      "percent of a missing baseline",
 		Refused:   `{spec: {goals: [{metric: requestsPerSecond, minPercentOfBaseline: 90}]}}`,
 		Field:     "spec.goals[0].minPercentOfBaseline",
 		Says:      "the experiment has no baseline",
 		Neighbour: `{spec: {baseline: {name: single}, goals: [{metric: requestsPerSecond, minPercentOfBaseline: 90}]}}`,
 	},
 	{
-		Name:      "at least and at most parts of a baseline that exclude each other",
+		Name:      "a minimum percent above the maximum",
 		Refused:   `{spec: {baseline: {name: single}, goals: [{metric: requestsPerSecond, minPercentOfBaseline: 111, maxPercentOfBaseline: 110}]}}`,
 		Field:     "spec.goals[0].minPercentOfBaseline",
 		Says:      "minPercentOfBaseline is above maxPercentOfBaseline",

@@ -49,7 +49,7 @@ func goals(s *spec) {
 	}
 }
 
-// ofBaseline: limits in percent of a baseline that there is, and that some value meets.
+// ofBaseline refuses limits in percent without a baseline, and a minimum above the maximum.
 func ofBaseline(s *spec, path *field.Path, g v1alpha1.Goal) {
 	least, most := g.MinPercentOfBaseline, g.MaxPercentOfBaseline
 	const missing = "the experiment has no baseline. Set spec.baseline, or use min and max."

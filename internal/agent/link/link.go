@@ -99,7 +99,11 @@ func (m *Manager) apply(lanes []lane) error {
 		if err != nil {
 			return err
 		}
+		if err := d.set(lanes); err != nil {
+			return errors.Join(err, d.close())
+		}
 		m.delayer = d
+		return nil
 	}
 	return m.delayer.set(lanes)
 }

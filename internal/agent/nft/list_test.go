@@ -23,7 +23,7 @@ func TestOthersCanListThePacketFilter(t *testing.T) {
 	t.Cleanup(func() { must(t, EndDelays()) })
 	must(t, Cut("cut", addrs("127.0.0.2")))
 	t.Cleanup(func() { must(t, Heal("cut")) })
-	must(t, Watch("peer", 3306, addrs("127.0.0.4")))
+	must(t, Watch("listed", 3306, addrs("127.0.0.4")))
 	out, err := exec.Command(nft, "list", "ruleset").CombinedOutput()
 	must(t, err)
 	for _, table := range []string{delayTable, "table inet replab ", "replab-traffic"} {

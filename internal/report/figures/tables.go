@@ -23,7 +23,11 @@ func (d *Document) goals() Table {
 	t := Table{Title: "Goals", Section: "Goals", Head: []string{"goal", "limit", "measured", "outcome"}}
 	for _, g := range d.Status.Goals {
 		f := d.Goal(g.Metric)
-		t.Rows = append(t.Rows, []Cell{Words(string(g.Metric)), Words(g.Limit), {Figure: &f}, Words(wording.Met(g))})
+		measured := Cell{Figure: &f}
+		if p := g.BaselinePermille; p != nil {
+			measured = Words(fmt.Sprintf("%s, %.1f%% of the baseline", f.Text(), float64(*p)/10))
+		}
+		t.Rows = append(t.Rows, []Cell{Words(string(g.Metric)), Words(g.Limit), measured, Words(wording.Met(g))})
 	}
 	return t
 }

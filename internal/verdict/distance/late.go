@@ -172,7 +172,7 @@ func linkedStage(r wire.StageResult, l wire.NodeLinks) v1alpha1.LinkedStageStatu
 	}
 	var worst float64 // mean lateness, as a part of what is tolerated
 	for _, d := range l.Delays {
-		if d.Packets == 0 {
+		if d.Packets == 0 || d.Packets*100 < l.DelayedPackets { // too few to tell an average, or to matter
 			continue
 		}
 		late := (d.LateMicroseconds + d.Packets - 1) / d.Packets

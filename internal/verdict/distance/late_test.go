@@ -43,6 +43,10 @@ func TestPacketsAreLateInAStage(t *testing.T) {
 			late(e, steady, 100, 10_000, 501)
 			late(e, steady, 100, 100_000, 600)
 		}, []string{"Stage steady: packets to db-0 were late by 501 µs on average, with a delay of 10000 µs."}, []string{"steady"}},
+		"late in a hundredth of the packets": {func(e *evidence.Run) {
+			late(e, steady, 10, 100_000, 600)
+			e.Recorder.Links[steady].Delays = append(e.Recorder.Links[steady].Delays, wire.DelayCounts{DelayMicroseconds: 10_000, Packets: 9, LateMicroseconds: 9_000_000})
+		}, nil, nil},
 		"one by a fault's length, and hardly on average": {func(e *evidence.Run) {
 			late(e, steady, 1, 10_000, 200)
 			e.Spec.Faults, e.Recorder.Links[steady].HeldUpPackets = make([]v1alpha1.Fault, 1), 1

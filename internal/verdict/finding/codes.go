@@ -118,7 +118,7 @@ var (
 	PausedTooLong         = Code{Clause, "%s; more than the %d%% of requests that it leaves out arrived then"}
 	GoalNotCompared       = Code{Clause, "this run is not compared with the baseline: %s"}
 	NothingToCompare      = Code{Clause, "this run or the baseline did not measure it, or the baseline's value may be 0"}
-	PartOfBaselineOpen    = Code{Clause, "the measured value is %d%% of the baseline's, but not exact, because %s"}
+	PartOfBaselineOpen    = Code{Clause, "the measured value is %s of the baseline's, but not exact, because %s"}
 	NotMeasuredBecause    = Code{Clause, "it was not measured, because %s"}
 	PartOfLoad            = Code{Clause, "the recorder saw a part of the load only: %s"}
 	LoadCutShort          = Code{Note, "The figures of the load are of the part until the run was ended. Its writes were not compared with the tables."}
