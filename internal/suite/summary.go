@@ -49,7 +49,7 @@ func Summarize(suite *v1alpha1.ReplicationSuite, experiments map[string]*v1alpha
 	r := results{suite, experiments}
 	s := &suite.Status
 	s.Notes = r.deleted()
-	s.Trials = count(suite)
+	s.Trials = Count(suite)
 	s.Variants = nil
 	for _, v := range suite.Spec.Variants {
 		s.Variants = append(s.Variants, r.variant(v.Name))
@@ -103,7 +103,8 @@ func (r results) beside() []string {
 	return []string{fmt.Sprintf("Trials that ran beside databases of earlier trials, and may have been slower: %d. keepTrials 0 removes these databases.", n)}
 }
 
-func count(suite *v1alpha1.ReplicationSuite) *v1alpha1.TrialCounts {
+// Count the trials of a suite by its runs. One that is to be repeated is not done.
+func Count(suite *v1alpha1.ReplicationSuite) *v1alpha1.TrialCounts {
 	c := &v1alpha1.TrialCounts{Total: suite.Spec.Trials * int32(len(suite.Spec.Variants)), Repeated: repeated(suite.Status.Runs)}
 	next := Next(suite)
 	for t, run := range final(suite.Status.Runs) {

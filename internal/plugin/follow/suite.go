@@ -10,6 +10,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/table"
+	"replab.dev/internal/suite"
 )
 
 // SuiteEvents turns looks at a suite into lines of what has happened since the one before.
@@ -59,10 +60,8 @@ func endOf(s *v1alpha1.ReplicationSuite, r v1alpha1.TrialRun) string {
 	if r.Reason != "" {
 		text += ", " + table.Plain(r.Reason)
 	}
-	if c := s.Status.Trials; c != nil {
-		text += fmt.Sprintf(" (%d of %d trials)", c.Done, c.Total)
-	}
-	return text
+	c := suite.Count(s) // status.trials is written later than the run's verdict
+	return text + fmt.Sprintf(" (%d of %d trials)", c.Done, c.Total)
 }
 
 // waitsFor is why the suite does not run a trial, "" while one runs.

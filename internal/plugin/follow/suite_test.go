@@ -28,6 +28,7 @@ func TestEachEventOfASuiteIsToldOnce(t *testing.T) {
 	waiting(v1alpha1.ReasonSuspended, "spec.suspend is true.")
 	next(nil, "Suspended: spec.suspend is true.")
 	waiting(v1alpha1.ReasonRunning, "")
+	s.Spec.Trials, s.Spec.Retries, s.Spec.Variants = 2, 1, []v1alpha1.SuiteVariant{{Name: "a"}}
 	s.Status.Trials = &v1alpha1.TrialCounts{Total: 2}
 	s.Status.Runs = []v1alpha1.TrialRun{{Name: "cost-a-1", Variant: "a", Round: 1, Attempt: 1}}
 	next(nil, "round 1, a begins: experiment cost-a-1")
@@ -36,7 +37,6 @@ func TestEachEventOfASuiteIsToldOnce(t *testing.T) {
 	next(errors.New("no route"))
 	s.Status.Runs[0].Verdict, s.Status.Runs[0].Reason = v1alpha1.VerdictInconclusive, "no evidence"
 	s.Status.Runs = append(s.Status.Runs, v1alpha1.TrialRun{Name: "cost-a-1-r2", Variant: "a", Round: 1, Attempt: 2, Verdict: v1alpha1.VerdictPassed})
-	s.Status.Trials.Done = 1
 	next(nil, "round 1, a: Inconclusive, no evidence (1 of 2 trials)", "round 1, a, attempt 2 begins: experiment cost-a-1-r2", "round 1, a, attempt 2: Passed (1 of 2 trials)")
 	next(nil)
 }
