@@ -42,24 +42,24 @@ func TestGoalsInPercentOfTheBaseline(t *testing.T) {
 		says     string
 	}{
 		"met":                                  {throughput(50), nil, metav1.ConditionTrue, ptr.To[int64](500), "The goal was met."},
-		"missed":                               {throughput(51), nil, metav1.ConditionFalse, ptr.To[int64](500), "Goal requestsPerSecond (min 51% of the baseline) was missed: measured 50.000, 50.0% of the baseline."},
+		"missed":                               {throughput(51), nil, metav1.ConditionFalse, ptr.To[int64](500), "Goal requestsPerSecond (min 51% of the baseline) was missed: measured 49.833, 50.0% of the baseline."},
 		"above the largest":                    {v1alpha1.Goal{Metric: "p99Microseconds", MaxPercentOfBaseline: ptr.To[int64](199)}, nil, metav1.ConditionFalse, ptr.To[int64](2000), "200.0% of the baseline"},
 		"met, and its own is not":              {v1alpha1.Goal{Metric: "requestsPerSecond", Min: ptr.To[int64](51), MinPercentOfBaseline: ptr.To[int64](1)}, nil, metav1.ConditionFalse, ptr.To[int64](500), "(min 51, min 1% of the baseline) was missed"},
-		"between the bounds":                   {throughput(50), bounded(99_000, 101_000), metav1.ConditionUnknown, ptr.To[int64](500), "the measured value is 50.0% of the baseline's, but not exact, because the recorder paused"},
-		"wherever it lies in them":             {throughput(49), bounded(99_000, 101_000), metav1.ConditionTrue, ptr.To[int64](500), "The goal was met."},
-		"of a baseline without an upper bound": {throughput(1), func(e *evidence.Run) { atLeast(&e.Baseline.Status, 100_000) }, metav1.ConditionUnknown, ptr.To[int64](500), "because the app was away"},
+		"between the bounds":                   {throughput(50), bounded(98_666, 100_666), metav1.ConditionUnknown, ptr.To[int64](500), "the measured value is 50.0% of the baseline's, but not exact, because the recorder paused"},
+		"wherever it lies in them":             {throughput(49), bounded(98_666, 100_666), metav1.ConditionTrue, ptr.To[int64](500), "The goal was met."},
+		"of a baseline without an upper bound": {throughput(1), func(e *evidence.Run) { atLeast(&e.Baseline.Status, 99_666) }, metav1.ConditionUnknown, ptr.To[int64](500), "because the app was away"},
 		"at most a part of such a baseline": {
 			v1alpha1.Goal{Metric: "requestsPerSecond", MaxPercentOfBaseline: ptr.To[int64](50)},
-			func(e *evidence.Run) { atLeast(&e.Baseline.Status, 100_000) }, metav1.ConditionTrue, ptr.To[int64](500), "The goal was met.",
+			func(e *evidence.Run) { atLeast(&e.Baseline.Status, 99_666) }, metav1.ConditionTrue, ptr.To[int64](500), "The goal was met.",
 		},
-		"nowhere in them":          {throughput(51), bounded(99_000, 101_000), metav1.ConditionFalse, ptr.To[int64](500), "was missed"},
+		"nowhere in them":          {throughput(51), bounded(98_666, 100_666), metav1.ConditionFalse, ptr.To[int64](500), "was missed"},
 		"without a baseline":       {throughput(50), func(e *evidence.Run) { e.Baseline = nil }, metav1.ConditionUnknown, nil, "run it first"},
 		"of another load":          {throughput(50), func(e *evidence.Run) { e.Spec.Load.Mix.Register = 3 }, metav1.ConditionUnknown, nil, "this run is not compared with the baseline: "},
 		"of a baseline without it": {v1alpha1.Goal{Metric: "outageMilliseconds", MaxPercentOfBaseline: ptr.To[int64](100)}, nil, metav1.ConditionUnknown, nil, "this run or the baseline did not measure it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judgedBeside(func(e *evidence.Run) {
-				e.Spec.Goals = []v1alpha1.Goal{c.goal}
+				e.Spec.Goals, e.Baseline.Status.Load.RequestsPerSecondMilli = []v1alpha1.Goal{c.goal}, ptr.To[int64](99_666)
 				if c.change != nil {
 					c.change(e)
 				}
