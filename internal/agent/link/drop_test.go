@@ -19,7 +19,10 @@ import (
 type flow struct {
 	in, out *net.UDPConn
 	sent    atomic.Int64
+	came    atomic.Int64
 	ended   chan struct{}
+	read    chan struct{}  // closed when nothing is read any more
+	seen    map[uint64]int // how often each packet came
 }
 
 func startFlow(t *testing.T) *flow {
@@ -27,11 +30,11 @@ func startFlow(t *testing.T) *flow {
 	in, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.ParseIP(near)})
 	must(t, err)
 	t.Cleanup(func() { in.Close() })
-	must(t, in.SetReadBuffer(8<<20))
 	out, err := net.DialUDP("udp", &net.UDPAddr{IP: net.ParseIP(far)}, in.LocalAddr().(*net.UDPAddr))
 	must(t, err)
 	t.Cleanup(func() { out.Close() })
-	f := &flow{in: in, out: out, ended: make(chan struct{})}
+	f := &flow{in: in, out: out, ended: make(chan struct{}), read: make(chan struct{}), seen: map[uint64]int{}}
+	go f.receive()
 	go f.send()
 	return f
 }
@@ -52,23 +55,34 @@ func (f *flow) send() {
 	}
 }
 
+// receive as packets come: a kernel's buffer may hold no more than those of half a second.
+func (f *flow) receive() {
+	defer close(f.read)
+	b := make([]byte, 8)
+	for {
+		if _, err := f.in.Read(b); err != nil {
+			return
+		}
+		f.seen[binary.NativeEndian.Uint64(b)]++
+		f.came.Add(1)
+	}
+}
+
 // end returns how many packets were sent and how many of them came. It waits for those that are on their way.
 func (f *flow) end(t *testing.T) (sent, came int64) {
 	t.Helper()
 	close(f.ended)
-	seen := map[uint64]bool{}
-	b := make([]byte, 8)
-	for {
-		must(t, f.in.SetReadDeadline(time.Now().Add(2*time.Second)))
-		if _, err := f.in.Read(b); err != nil {
-			return f.sent.Load(), int64(len(seen))
-		}
-		number := binary.NativeEndian.Uint64(b)
-		if seen[number] {
-			t.Errorf("packet %d came twice", number)
-		}
-		seen[number] = true
+	for last := int64(-1); f.came.Load() != last; time.Sleep(2 * time.Second) {
+		last = f.came.Load()
 	}
+	_ = f.in.Close()
+	<-f.read
+	for number, times := range f.seen {
+		if times > 1 {
+			t.Errorf("packet %d came %d times", number, times)
+		}
+	}
+	return f.sent.Load(), int64(len(f.seen))
 }
 
 func delayed(ms int64, addresses ...string) []wire.Peer {
