@@ -85,6 +85,23 @@ func TestFiguresKeepTheirBounds(t *testing.T) {
 	}
 }
 
+// TestCountsOfAHeldUpLoadAreMinimums: without the pause there would have been more requests.
+func TestCountsOfAHeldUpLoadAreMinimums(t *testing.T) {
+	p := play(t, pair, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+		rate(x, 100_000)
+		l := x.Status.Load
+		l.Requests, l.DurationMilliseconds, l.PausedMilliseconds = 2000, ptr.To[int64](20_000), ptr.To[int64](100)
+		if run.Variant == "b" {
+			l.PausedMilliseconds = ptr.To[int64](300)
+		}
+	})
+	for i, want := range []v1alpha1.TrialsFigure{{Name: "requests", Median: "2000", Low: "2000", High: "2000", N: 6}, {Name: "requests", MedianAtLeast: "2000", Low: "2000", N: 6}} {
+		if diff := cmp.Diff(want, figureOf(t, p.Status.Variants[i], "requests")); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // TestFiguresOfListsAreOfTheSameItem in all trials, although nodes have their trial's name.
 func TestFiguresOfListsAreOfTheSameItem(t *testing.T) {
 	spec := strings.Replace(pair, "metrics: [requestsPerSecond]", "metrics: [replicationSentBytes, stageCPUMillicores]", 1) + `

@@ -76,10 +76,10 @@ func (m metric) of(x *v1alpha1.ReplicationExperiment) (compare.Interval, bool) {
 			return compare.Interval{}, false
 		}
 	}
-	if m.Rate && s.Load != nil && compare.HeldUp(s.Load.StageFigures) != "" {
-		return compare.Interval{}, false
-	}
 	v, ok := compare.Measured(s, m.path(x))
+	if m.Rate && s.Load != nil && compare.HeldUp(s.Load.StageFigures) != "" {
+		v.High = math.Inf(1) // the recorder held requests up, which it would have counted
+	}
 	scale := float64(max(1, m.Scale))
 	return compare.Interval{Low: v.Low / scale, High: v.High / scale}, ok
 }
