@@ -127,7 +127,7 @@ type LinkedStageStatus struct {
 	DelayedPackets int64 `json:"delayedPackets"`
 	// latePackets were late by more than 5% of their delay and 1 ms. A maximum: it includes up to two seconds around the stage.
 	LatePackets int64 `json:"latePackets"`
-	// heldUpPackets are the latePackets that were 100 ms late or more. Must be 0 in an experiment with faults. A maximum: it includes up to ten seconds after the stage.
+	// heldUpPackets were 100 ms late or more. Must be 0 in an experiment with faults. A maximum: it includes ten seconds after the stage.
 	HeldUpPackets int64 `json:"heldUpPackets"`
 	// meanDelayMicroseconds is the delay that was asked for. With several delays, the one with the highest lateness relative to its tolerance. Absent without packets.
 	// +optional

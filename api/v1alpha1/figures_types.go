@@ -297,8 +297,7 @@ type LagSizeStatus struct {
 	// insertP99Microseconds is its 99th percentile.
 	// +optional
 	InsertP99Microseconds *int64 `json:"insertP99Microseconds,omitempty"`
-	// retrievalP50Microseconds from the start of the last look without the row to the end of the look that found it, the median: the
-	// resolution of a sample.
+	// retrievalP50Microseconds is the median time from the start of the last look without the row to the end of the next one.
 	// +optional
 	RetrievalP50Microseconds *int64 `json:"retrievalP50Microseconds,omitempty"`
 	// retrievalP99Microseconds is its 99th percentile.

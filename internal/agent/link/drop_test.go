@@ -72,7 +72,7 @@ func (f *flow) receive() {
 func (f *flow) end(t *testing.T) (sent, came int64) {
 	t.Helper()
 	close(f.ended)
-	for last := int64(-1); f.came.Load() != last; time.Sleep(2 * time.Second) {
+	for last := int64(-1); f.came.Load() != last; time.Sleep(2 * time.Second) { // longer than any delay here: no other is on its way
 		last = f.came.Load()
 	}
 	_ = f.in.Close()

@@ -232,3 +232,18 @@ func TestLinks(t *testing.T) {
 		})
 	}
 }
+
+// TestAResultStaysAsItWas: live figures are read while samples come.
+func TestAResultStaysAsItWas(t *testing.T) {
+	l := NewLinks([]string{"a"}, []string{"few"})
+	at := func(second float64, packets int64) {
+		l.Add(askedAt(second, "a", "few", summed(wire.DelayCounts{DelayMicroseconds: 40, Packets: packets})))
+	}
+	at(0, 100)
+	at(1, 200)
+	before := l.Result()
+	at(2, 300)
+	if got := before[0].Delays[0].Packets; got != 100 {
+		t.Errorf("%d packets, want 100", got)
+	}
+}

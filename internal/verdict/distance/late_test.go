@@ -173,6 +173,23 @@ func TestLatePacketsBoundPercentiles(t *testing.T) {
 	}
 }
 
+// TestAPacketHeldUpAtAnyNodeBoundsTheMaximum of the lag, also at one with a smaller part of late packets.
+func TestAPacketHeldUpAtAnyNodeBoundsTheMaximum(t *testing.T) {
+	s := v1alpha1.ReplicationExperimentStatus{
+		Replication: &v1alpha1.ReplicationStatus{Lag: &v1alpha1.LagStatus{MaxMicroseconds: ptr.To[int64](4)}},
+		Distance: &v1alpha1.DistanceStatus{Nodes: []v1alpha1.LinkedNodeStatus{
+			{Name: "db-0", Stages: []v1alpha1.LinkedStageStatus{{Name: "steady", DelayedPackets: 1000, LatePackets: 2}}},
+			{Name: "db-1", Stages: []v1alpha1.LinkedStageStatus{{Name: "steady", DelayedPackets: 1000, LatePackets: 1, HeldUpPackets: 1}}},
+		}},
+	}
+	var b figure.Bounds
+	Bound(&b, evidence.Run{}, &s)
+	s.Bounds = b
+	if f := figure.Read(&s, "replication.lag.maxMicroseconds"); f.AtLeast != nil || f.AtMost == nil {
+		t.Errorf("%+v", f)
+	}
+}
+
 // TestNoBoundIsLeft of a percentile that late packets and a recorder that stood still may both have changed.
 func TestNoBoundIsLeft(t *testing.T) {
 	const path = "load.latency.p99Microseconds"
