@@ -33,7 +33,7 @@ type recorded struct {
 	begun    bool
 	took     time.Duration
 	end      conclusion
-	why      error  // it has no end
+	why      error  // the reason for a missing end
 	markdown string // its report
 }
 
@@ -42,7 +42,7 @@ func (r *record) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.summary, "summary", "", "a file to which the reports are appended as markdown")
 }
 
-// asked are the runs that a command is to carry out.
+// asked adds the runs of a command.
 func (r *record) asked(all []*unstructured.Unstructured) {
 	for _, x := range all {
 		r.runs = append(r.runs, &recorded{of: x})
@@ -142,7 +142,7 @@ func into(file string, how int, write func(io.Writer) error) error {
 // conclusion is the result of following an experiment or a suite. One of both pointers is set.
 type conclusion struct {
 	code       int
-	begunHere  bool // by this command, and not by somebody else
+	begunHere  bool // this command began it
 	experiment *v1alpha1.ReplicationExperiment
 	suite      *v1alpha1.ReplicationSuite
 }
@@ -158,7 +158,7 @@ func (c conclusion) told() (v1alpha1.Verdict, []string, string) {
 	return "", nil, ""
 }
 
-// undecided tells whether another run may answer what this experiment did not: it was measured and not ended by somebody.
+// undecided tells whether a repetition may give an answer: this command began the experiment, and it was not aborted.
 func (c conclusion) undecided() bool {
 	return c.begunHere && c.experiment != nil && c.experiment.Status.Verdict == v1alpha1.VerdictInconclusive && !c.experiment.Spec.Abort && c.code == ExitUnknown
 }

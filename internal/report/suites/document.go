@@ -50,10 +50,11 @@ func (d *Document) Tables() []figures.Table {
 // outages has a row for each variant: a median hides the trial with the longest one.
 func (d *Document) outages() figures.Table {
 	t := figures.Table{Title: "Outages of all trials", Head: []string{"variant", "outages, the shortest first"}}
+	all := d.Values()
 	for _, v := range d.Suite.Spec.Variants {
 		var found []suite.Value
-		for _, value := range d.Values() {
-			if value.Run.Variant == v.Name && value.Metric == outage && value.Stage == "" {
+		for _, value := range all {
+			if value.Run.Variant == v.Name && value.Metric == outage {
 				found = append(found, value)
 			}
 		}
