@@ -38,6 +38,15 @@ func (f Figure) words(atLeast, to, absent string) string {
 	return unit.text(*f.AtLeast, math.Floor) + to + unit.text(*f.AtMost, math.Ceil)
 }
 
+// Decimal shows a number of a field, in the field's unit, that need not be whole. It is rounded as given, so that a bound stays one.
+func Decimal(path string, v float64, round func(float64) float64) string {
+	unit := unitOf(path)
+	if unit.suffix == "" && v != math.Trunc(v) && math.Abs(v) < 1000 {
+		return fourDigits(v, round)
+	}
+	return unit.text(int64(round(v)), round)
+}
+
 // Known tells of an exact figure, and of one with a unit whose bounds differ by a twentieth at most: people read its value.
 func (f Figure) Known() bool {
 	narrow := f.AtLeast != nil && f.AtMost != nil && (*f.AtMost-*f.AtLeast)*20 <= *f.AtMost
@@ -161,7 +170,7 @@ func bytesText(v int64, round func(float64) float64) string {
 func fourDigits(v float64, round func(float64) float64) string {
 	digits := max(0, 3-int(math.Floor(math.Log10(math.Max(math.Abs(v), 1)))))
 	scale := math.Pow10(digits)
-	text := strconv.FormatFloat(round(v*scale)/scale, 'f', digits, 64)
+	text := strconv.FormatFloat(round(math.Round(v*scale*1e6)/1e6)/scale, 'f', digits, 64) // first without the error of the product
 	if strings.Contains(text, ".") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	}

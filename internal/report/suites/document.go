@@ -73,9 +73,9 @@ func (d *Document) outages() figures.Table {
 // inWords is a trial's figure with its unit, or what bounds it.
 func inWords(v suite.Value) string {
 	low, high := v1alpha1.Decimal(number(v.Low)), v1alpha1.Decimal(number(v.High))
-	in := func(d v1alpha1.Decimal) string { return inUnit(v.Metric, d) }
+	in := inUnit(v.Metric)
 	if v.Exact() {
-		return in(low)
+		return in(low, math.Round)
 	}
 	return cmp.Or(between(low, high, in), "unknown")
 }

@@ -51,7 +51,7 @@ func expectations(s *v1alpha1.ReplicationSuite) figures.Table {
 func comparisons(s *v1alpha1.ReplicationSuite) figures.Table {
 	t := figures.Table{Title: "Comparisons, round by round", Section: Comparisons, Head: []string{"comparison", "figure", "of", "ratio", interval, "rounds", "p", "conclusion"}}
 	for _, c := range Compared(s) {
-		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, Title(c.Metric), Place(c.Stage, c.Item), percent(c.RatioPercent), between(c.Low, c.High, percent),
+		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, Title(c.Metric), Place(c.Stage, c.Item), percent(c.RatioPercent, math.Round), between(c.Low, c.High, percent),
 			rounds(c), string(c.P), string(c.Conclusion)))
 	}
 	return t
@@ -94,14 +94,17 @@ func (o once) more(of, stage string, found []string) bool {
 	return !slices.Equal(o[of], found)
 }
 
+// writer writes a number, rounded as given, so that a bound stays one.
+type writer func(d v1alpha1.Decimal, round func(float64) float64) string
+
 // percent shows the three digits that count.
-func percent(d v1alpha1.Decimal) string {
+func percent(d v1alpha1.Decimal, round func(float64) float64) string {
 	v, err := strconv.ParseFloat(string(d), 64)
 	if err != nil {
 		return ""
 	}
 	unit := math.Pow10(int(math.Floor(math.Log10(max(v, 0.001)))) - 2)
-	return strconv.FormatFloat(math.Round(v/unit)*unit, 'g', 6, 64) + "%"
+	return strconv.FormatFloat(round(resolved(v/unit))*unit, 'g', 6, 64) + "%"
 }
 
 func losses(s *v1alpha1.ReplicationSuite) figures.Table {
@@ -161,8 +164,8 @@ func median(all []v1alpha1.TrialsFigure, name v1alpha1.SuiteMetric, stage, item 
 		return ""
 	}
 	f := all[i]
-	in := func(d v1alpha1.Decimal) string { return inUnit(name, d) }
-	text := in(f.Median)
+	in := inUnit(name)
+	text := in(f.Median, math.Round)
 	if f.Median == "" {
 		text = cmp.Or(between(f.MedianAtLeast, f.MedianAtMost, in), "unknown")
 	}
@@ -173,16 +176,16 @@ func median(all []v1alpha1.TrialsFigure, name v1alpha1.SuiteMetric, stage, item 
 }
 
 // between two bounds in words, of which one or both may be absent. Hardly a figure and no ratio is below 0: that alone says nothing.
-func between(low, high v1alpha1.Decimal, in func(v1alpha1.Decimal) string) string {
+func between(low, high v1alpha1.Decimal, in writer) string {
 	switch {
 	case high == "" && (low == "" || low == "0"):
 		return ""
 	case low == "":
-		return "at most " + in(high)
+		return "at most " + in(high, math.Ceil)
 	case high == "":
-		return "at least " + in(low)
+		return "at least " + in(low, math.Floor)
 	}
-	return in(low) + " to " + in(high)
+	return in(low, math.Floor) + " to " + in(high, math.Ceil)
 }
 
 func published(s *v1alpha1.ReplicationSuite) figures.Table {
@@ -194,7 +197,7 @@ func published(s *v1alpha1.ReplicationSuite) figures.Table {
 				measured = m
 			}
 		}
-		t.Rows = append(t.Rows, words(r.Variant, Title(r.Metric), Place(r.Stage, r.Item), inUnit(r.Metric, r.Value), measured, r.Source))
+		t.Rows = append(t.Rows, words(r.Variant, Title(r.Metric), Place(r.Stage, r.Item), inUnit(r.Metric)(r.Value, math.Round), measured, r.Source))
 	}
 	return t
 }
@@ -219,12 +222,17 @@ func Title(m v1alpha1.SuiteMetric) string {
 	return string(m)
 }
 
-// inUnit is a number of a metric as the figures of a run are written, or as it is where the metric is unknown.
-func inUnit(m v1alpha1.SuiteMetric, d v1alpha1.Decimal) string {
+// inUnit writes numbers of a metric as the figures of a run are written, or as they are where the metric is unknown.
+func inUnit(m v1alpha1.SuiteMetric) writer {
 	e, known := figure.Named(string(m))
-	v, err := strconv.ParseFloat(string(d), 64)
-	if !known || err != nil {
-		return string(d)
+	return func(d v1alpha1.Decimal, round func(float64) float64) string {
+		v, err := strconv.ParseFloat(string(d), 64)
+		if !known || err != nil {
+			return string(d)
+		}
+		return figure.Decimal(e.Path, resolved(v*float64(max(1, e.Scale))), round)
 	}
-	return figure.Exact(e.Path, int64(math.Round(v*float64(max(1, e.Scale))))).Text()
 }
+
+// resolved removes the error of a product of decimals, whose resolution is a thousandth.
+func resolved(v float64) float64 { return math.Round(v*1000) / 1000 }
