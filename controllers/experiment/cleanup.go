@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/step"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/topology"
@@ -51,7 +52,7 @@ func halt(ctx context.Context, run *Run) (Outcome, error) {
 		return Done(), nil
 	}
 	failed := run.Cluster.RemoveLoad(ctx, run.ReplicationExperiment)
-	if failed != nil && refusalOf(failed) == notRefused {
+	if failed != nil && step.RefusalOf(failed) == step.NotRefused {
 		return Outcome{}, failed
 	}
 	recorder, err := recorderPod(ctx, run)
@@ -85,9 +86,9 @@ func remove(ctx context.Context, run *Run) (Outcome, error) {
 	switch {
 	case errors.Is(err, topology.ErrForbidden):
 		nodesStay(run)
-	case refusalOf(err) != notRefused && waited(run, v1alpha1.AwaitedRemoval) < removePatience:
+	case step.RefusalOf(err) != step.NotRefused && waited(run, v1alpha1.AwaitedRemoval) < removePatience:
 		return Wait(time.Second, "Removing", "the API server refuses to remove the deployed objects, which is tried again: %v", err), nil
-	case refusalOf(err) != notRefused:
+	case step.RefusalOf(err) != step.NotRefused:
 		markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, "Remaining", "the deployed objects could not be removed within %s: %v", removePatience, err))
 	case err != nil:
 		return Outcome{}, err

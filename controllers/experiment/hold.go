@@ -12,6 +12,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/experiment/diagnose"
 	"replab.dev/controllers/lease"
+	"replab.dev/controllers/step"
 )
 
 // endPatience is how long a run that has to end may go on because of its Lease. Whoever holds that ends the run within seconds, if it can.
@@ -28,7 +29,7 @@ func (r *Reconciler) mayAct(ctx context.Context, x *v1alpha1.ReplicationExperime
 	why, overdue := r.overdue(x)
 	holder := lease.Holder{Objects: r.Cluster, Identity: r.Identity, Now: r.Now}
 	state, err := holder.Hold(ctx, x, overdue)
-	refused := errors.Is(err, lease.ErrNotWritten) && refusalOf(err) != notRefused
+	refused := errors.Is(err, lease.ErrNotWritten) && step.RefusalOf(err) != step.NotRefused
 	if !refused {
 		r.leaseless.End(x.UID)
 	}
@@ -52,9 +53,9 @@ func (r *Reconciler) mayAct(ctx context.Context, x *v1alpha1.ReplicationExperime
 func (r *Reconciler) withoutLease(x *v1alpha1.ReplicationExperiment, err error, refused bool) (Outcome, error) {
 	waits := x.Status.StartTime == nil
 	switch {
-	case refused && (waits && refusalOf(err) == refusedEver || r.leaseless.Lasts(x.UID, r.Now()) >= diagnose.RefusedAfter):
+	case refused && (waits && step.RefusalOf(err) == step.RefusedEver || r.leaseless.Lasts(x.UID, r.Now()) >= diagnose.RefusedAfter):
 		return Terminal(v1alpha1.ReasonObjectRefused, "the API server refuses the run's Lease: %v", err), nil
-	case waits && refusalOf(err) != notRefused:
+	case waits && step.RefusalOf(err) != step.NotRefused:
 		return Wait(lease.Renew, "Held", "the API server refuses to read its Lease %s: %v", lease.Name(x.Name), err), nil
 	}
 	return Outcome{}, err
@@ -66,7 +67,7 @@ func (r *Reconciler) holder(ctx context.Context, x *v1alpha1.ReplicationExperime
 	if x.Status.StartTime == nil {
 		_, _ = r.Cluster.Get(ctx, l) // without it the name is unknown
 	}
-	return cmp.Or(truncate(ptr.Deref(l.Spec.HolderIdentity, ""), 200), "(unknown)")
+	return cmp.Or(step.Truncate(ptr.Deref(l.Spec.HolderIdentity, ""), 200), "(unknown)")
 }
 
 // overdue tells whether the run should have ended for endPatience, and why.

@@ -11,9 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
@@ -94,31 +92,6 @@ func TestRefusedObjectsAreTriedAgain(t *testing.T) {
 					t.Errorf("it is said %d times: %s", n, got.Reasons)
 				}
 			})
-		}
-	}
-}
-
-func TestRefusals(t *testing.T) {
-	terminating := apierrors.NewForbidden(schema.GroupResource{}, "a", errors.New("namespace a is being terminated"))
-	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-	for name, c := range map[string]struct {
-		err  error
-		want refusal
-	}{
-		"none":                   {nil, notRefused},
-		"no connection":          {errors.New("no connection"), notRefused},
-		"quota":                  {overQuota(), refusedNow},
-		"webhook that is not up": {apierrors.NewInternalError(errors.New(`failed calling webhook "a": connection refused`)), refusedNow},
-		"another error inside":   {apierrors.NewInternalError(errors.New("etcd")), notRefused},
-		"conflict":               {apierrors.NewConflict(schema.GroupResource{}, "a", nil), notRefused},
-		"too many requests":      {apierrors.NewTooManyRequests("wait", 1), notRefused},
-		"unavailable":            {apierrors.NewServiceUnavailable("wait"), notRefused},
-		"invalid":                {apierrors.NewInvalid(schema.GroupKind{}, "a", field.ErrorList{}), refusedEver},
-		"bad request":            {apierrors.NewBadRequest("no"), refusedEver},
-		"namespace that goes":    {terminating, refusedEver},
-	} {
-		if got := refusalOf(c.err); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/experiment/lasting"
 	"replab.dev/controllers/experiment/leftovers"
+	"replab.dev/controllers/step"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/wire"
@@ -194,7 +195,7 @@ func changedTooSoon(run *Run) (bool, error) {
 // writeStatus is the only writer of the status. The optimistic lock makes a decision that was taken on an old status
 // fail instead of overwriting a newer one: so an intent that was recorded is never recorded again with another target.
 func (r *Reconciler) writeStatus(ctx context.Context, before, x *v1alpha1.ReplicationExperiment) (changed bool, err error) {
-	x.Status.Reasons, x.Status.Notes = atMost(maxReasons, x.Status.Reasons), atMost(maxReasons, x.Status.Notes)
+	x.Status.Reasons, x.Status.Notes = step.AtMost(x.Status.Reasons, more), step.AtMost(x.Status.Notes, more)
 	if equality.Semantic.DeepEqual(before.Status, x.Status) {
 		return false, nil
 	}

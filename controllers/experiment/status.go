@@ -1,13 +1,13 @@
 package experiment
 
 import (
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/step"
 )
 
 // reasonDone is the reason of a step that is behind.
@@ -29,24 +29,13 @@ func markPending(run *Run, condition string, out Outcome) {
 
 func set(run *Run, condition string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
-		Type: condition, Status: status, Reason: reason, Message: truncate(message, mostOfCondition), ObservedGeneration: run.Generation,
+		Type: condition, Status: status, Reason: reason, Message: step.Truncate(message, step.MostOfCondition), ObservedGeneration: run.Generation,
 		LastTransitionTime: metav1.NewTime(run.Now()),
 	})
 }
 
-// Lengths of messages: a condition may have every error of a spec, and a reason is one of several.
-const (
-	mostOfCondition = 16000
-	mostOfReason    = 4000
-)
-
-// truncate keeps a message within a length.
-func truncate(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return s[:most] + " …"
-}
+// more ends a list that was too long.
+const more = "There are more: the results document has all of them."
 
 // endEarly gives a run that cannot go on its verdict; figures that its steps wrote stay.
 func endEarly(run *Run, condition string, out Outcome) {
@@ -59,7 +48,7 @@ func endEarly(run *Run, condition string, out Outcome) {
 		lines = strings.Split(out.Message, "\n")
 	}
 	for _, line := range lines {
-		reasons = append(reasons, condition+": "+truncate(line, mostOfReason))
+		reasons = append(reasons, condition+": "+step.Truncate(line, step.MostOfReason))
 	}
 	run.Status.Reasons = append(reasons, run.Status.Reasons...)
 }
@@ -77,13 +66,7 @@ func markComplete(run *Run) {
 	if len(run.Status.Reasons) > 0 {
 		first = run.Status.Reasons[0]
 	}
-	passed := map[v1alpha1.Verdict]metav1.ConditionStatus{
-		v1alpha1.VerdictPassed: metav1.ConditionTrue, v1alpha1.VerdictFailed: metav1.ConditionFalse,
-	}[verdict]
-	if passed == "" {
-		passed = metav1.ConditionUnknown
-	}
-	set(run, v1alpha1.ConditionPassed, passed, string(verdict), first)
+	set(run, v1alpha1.ConditionPassed, step.Passed(verdict), string(verdict), first)
 	set(run, v1alpha1.ConditionComplete, metav1.ConditionTrue, string(verdict), first)
 	now := metav1.NewTime(run.Now())
 	run.Status.CompletionTime = &now
@@ -113,15 +96,4 @@ func phase(run *Run) string {
 		}
 	}
 	return "CleaningUp"
-}
-
-// maxReasons is how many reasons, and how many notes, the CRD takes: a status with more would be refused, and the run would never end.
-const maxReasons = 256
-
-// atMost shortens reasons or notes to n and says so.
-func atMost(n int, reasons []string) []string {
-	if len(reasons) <= n {
-		return reasons
-	}
-	return append(slices.Clone(reasons[:n-1]), "There are more: the results document has all of them.")
 }

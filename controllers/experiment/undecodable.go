@@ -15,6 +15,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/cached"
+	"replab.dev/controllers/step"
 )
 
 // unread handles the error of reading an experiment.
@@ -50,7 +51,7 @@ func (r *Reconciler) tellUndecodable(ctx context.Context, bad *cached.Undecodabl
 func (r *Reconciler) markUndecodable(ctx context.Context, bad *cached.Undecodable, message string) error {
 	conditions := append([]metav1.Condition{}, bad.Conditions...)
 	if isTrue(conditions, v1alpha1.ConditionAccepted) || !meta.SetStatusCondition(&conditions, metav1.Condition{
-		Type: v1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonUndecodable, Message: truncate(message, mostOfCondition),
+		Type: v1alpha1.ConditionAccepted, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonUndecodable, Message: step.Truncate(message, step.MostOfCondition),
 		ObservedGeneration: bad.Generation, LastTransitionTime: metav1.NewTime(r.Now()),
 	}) {
 		return nil

@@ -10,20 +10,11 @@ import (
 	"replab.dev/controllers/step"
 )
 
-// Lengths of what people read.
-const (
-	mostOfCondition = 16000
-	mostOfReason    = 4000
-	mostOfEvent     = 1000
-	mostReasons     = 256
-)
+// mostOfEvent is how many bytes of a message an event has.
+const mostOfEvent = 1000
 
-func truncate(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + " …"
-}
+// more ends a list that was too long.
+const more = "There are more."
 
 func over(s *v1alpha1.ReplicationSuite) bool {
 	return meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionComplete)
@@ -31,7 +22,7 @@ func over(s *v1alpha1.ReplicationSuite) bool {
 
 func (r *Reconciler) set(s *v1alpha1.ReplicationSuite, condition string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&s.Status.Conditions, metav1.Condition{
-		Type: condition, Status: status, Reason: reason, Message: truncate(message, mostOfCondition), ObservedGeneration: s.Generation,
+		Type: condition, Status: status, Reason: reason, Message: step.Truncate(message, step.MostOfCondition), ObservedGeneration: s.Generation,
 		LastTransitionTime: metav1.NewTime(r.Now()),
 	})
 }
@@ -42,7 +33,7 @@ func (r *Reconciler) mark(s *v1alpha1.ReplicationSuite, out step.Outcome) {
 	if out.Terminal {
 		status.Verdict, status.EstimatedCompletionTime, status.Reasons = v1alpha1.VerdictInconclusive, nil, nil
 		for _, line := range strings.Split(out.Message, "\n") {
-			status.Reasons = append(status.Reasons, out.Reason+": "+truncate(line, mostOfReason))
+			status.Reasons = append(status.Reasons, out.Reason+": "+step.Truncate(line, step.MostOfReason))
 		}
 	}
 	if status.StartTime != nil {
@@ -59,28 +50,13 @@ func (r *Reconciler) mark(s *v1alpha1.ReplicationSuite, out step.Outcome) {
 		status.Columns = map[string]string{}
 	}
 	status.Columns["conclusion"] = meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionComplete).Reason
-	status.Reasons, status.Notes = atMost(status.Reasons), atMost(status.Notes)
+	status.Reasons, status.Notes = step.AtMost(status.Reasons, more), step.AtMost(status.Notes, more)
 }
 
 // complete is the end: Complete with the verdict as its reason, and Passed beside it.
 func (r *Reconciler) complete(s *v1alpha1.ReplicationSuite) {
-	passed := metav1.ConditionUnknown
-	switch s.Status.Verdict {
-	case v1alpha1.VerdictPassed:
-		passed = metav1.ConditionTrue
-	case v1alpha1.VerdictFailed:
-		passed = metav1.ConditionFalse
-	}
-	r.set(s, v1alpha1.ConditionPassed, passed, string(s.Status.Verdict), s.Status.Reasons[0])
+	r.set(s, v1alpha1.ConditionPassed, step.Passed(s.Status.Verdict), string(s.Status.Verdict), s.Status.Reasons[0])
 	r.set(s, v1alpha1.ConditionComplete, metav1.ConditionTrue, string(s.Status.Verdict), s.Status.Reasons[0])
 	now := metav1.NewTime(r.Now())
 	s.Status.CompletionTime = &now
-}
-
-// atMost shortens reasons or notes to what the CRD takes, and says so.
-func atMost(all []string) []string {
-	if len(all) <= mostReasons {
-		return all
-	}
-	return append(all[:mostReasons-1:mostReasons-1], "There are more.")
 }
