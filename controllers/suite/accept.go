@@ -76,7 +76,7 @@ func (r *Reconciler) namesFree(ctx context.Context, s *v1alpha1.ReplicationSuite
 }
 
 func taken(name string) step.Outcome {
-	return step.Wait(blockedEvery, v1alpha1.ReasonNameTaken, "Experiment %s is not of this suite, and a trial has its name. Delete the experiment, or rename the suite.", name)
+	return step.Wait(blockedEvery, v1alpha1.ReasonNameTaken, "Another experiment has the trial's name %s. Delete it, or create a suite of another name.", name)
 }
 
 // variantsRight has the API server look at the trials without making them, and then checks them as the operator checks an experiment.
@@ -114,9 +114,9 @@ func (r *Reconciler) try(ctx context.Context, s *v1alpha1.ReplicationSuite, run 
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		return nil, taken(run.Name), nil
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+	case step.RefusalOf(err) == step.RefusedEver:
 		return []string{err.Error()}, step.Done(), nil
-	case apierrors.IsForbidden(err):
+	case step.RefusalOf(err) == step.RefusedNow:
 		return nil, refusedNow(err), nil
 	case err != nil:
 		return nil, step.Outcome{}, fmt.Errorf("try experiment %s: %w", run.Name, err)

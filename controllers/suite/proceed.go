@@ -27,13 +27,9 @@ const (
 
 // proceed is between two trials: it lets databases go, sums up, and writes the next run down or concludes.
 func (r *Reconciler) proceed(ctx context.Context, s *v1alpha1.ReplicationSuite) (step.Outcome, error) {
-	switch changed, err := specChanged(s); {
-	case err != nil:
-		return step.Outcome{}, err
-	case changed && s.Spec.Abort:
-		return aborted(s), nil
-	case changed:
-		return waitForSpec(), nil
+	changed, err := specChanged(s)
+	if err != nil || changed && !s.Spec.Abort {
+		return waitForSpec(), err
 	}
 	ended, fresh, err := r.ended(ctx, s)
 	if err != nil || !fresh {
@@ -43,8 +39,27 @@ func (r *Reconciler) proceed(ctx context.Context, s *v1alpha1.ReplicationSuite) 
 	if err != nil || !s.Spec.Abort && r.tidying(s, stays) {
 		return step.Wait(tidyEvery, v1alpha1.ReasonTidying, "The databases of trial %s are being removed.", stays), err
 	}
+	if changed { // the figures are of the spec before
+		return aborted(s), nil
+	}
 	suite.Summarize(s, ended)
+	if run := notStarted(s, ended); run != nil && !s.Spec.Abort {
+		return step.Terminal(v1alpha1.ReasonSpecRefused, "Trial %s did not start: %s", run.Name, run.Reason), nil
+	}
 	return next(s, stays != "" || len(suite.Kept(s, ended)) > 0), nil
+}
+
+// notStarted is the last run if its experiment was refused: the other trials of its variant would be, too.
+func notStarted(s *v1alpha1.ReplicationSuite, ended map[string]*v1alpha1.ReplicationExperiment) *v1alpha1.TrialRun {
+	n := len(s.Status.Runs)
+	if n == 0 {
+		return nil
+	}
+	run := &s.Status.Runs[n-1]
+	if x := ended[run.Name]; x == nil || x.Status.StartTime != nil || x.Spec.Abort {
+		return nil
+	}
+	return run
 }
 
 // tidying tells whether to wait for the removal of databases, with patience.
@@ -135,11 +150,15 @@ func (r *Reconciler) ended(ctx context.Context, s *v1alpha1.ReplicationSuite) (f
 
 // thin has the databases removed that need not stay. It names a trial with databases that are still there, since they would disturb the next one.
 func (r *Reconciler) thin(ctx context.Context, s *v1alpha1.ReplicationSuite, ended map[string]*v1alpha1.ReplicationExperiment) (stays string, err error) {
+	if s.Spec.Trials == 0 { // the cache has no keepTrials of a spec that is too long
+		return "", nil
+	}
 	kept := suite.Kept(s, ended)
 	for _, run := range s.Status.Runs {
 		x := ended[run.Name]
 		switch {
 		case x == nil || kept[run.Name] || !x.DeletionTimestamp.IsZero():
+		case x.Status.StartTime == nil: // it has none, and would begin anew
 		case x.Spec.Keep != v1alpha1.KeepNever:
 			if err := r.patch(ctx, x, `"keep":"Never"`); err != nil {
 				return run.Name, err

@@ -139,9 +139,9 @@ func (r *Reconciler) announce(before, s *v1alpha1.ReplicationSuite) {
 		if s.Status.Verdict != v1alpha1.VerdictPassed {
 			kind = corev1.EventTypeWarning
 		}
-		r.Events.Eventf(s, nil, kind, c.Reason, "Conclude", "%s", truncate(c.Message, mostOfEvent))
+		r.Events.Eventf(s, nil, kind, c.Reason, "Conclude", "%s", step.Truncate(c.Message, mostOfEvent))
 	case c.Reason == v1alpha1.ReasonNameTaken || c.Reason == v1alpha1.ReasonSpecChanged || c.Reason == v1alpha1.ReasonObjectRefused:
-		r.Events.Eventf(s, nil, corev1.EventTypeWarning, c.Reason, "Wait", "%s", truncate(c.Message, mostOfEvent))
+		r.Events.Eventf(s, nil, corev1.EventTypeWarning, c.Reason, "Wait", "%s", step.Truncate(c.Message, mostOfEvent))
 	}
 }
 
@@ -157,19 +157,17 @@ func (r *Reconciler) edited(ctx context.Context, s *v1alpha1.ReplicationSuite) (
 		return 0, err
 	}
 	if changed && !strings.HasPrefix(s.Status.Reasons[0], v1alpha1.ReasonAborted) && !slices.Contains(s.Status.Notes, changedAfterwards) {
-		s.Status.Notes = atMost(append(s.Status.Notes, changedAfterwards))
+		s.Status.Notes = step.AtMost(append(s.Status.Notes, changedAfterwards), more)
 	}
-	if s.Spec.Trials > 0 { // the cache has no keepTrials of a spec that is too long
-		if stays, err := r.thin(ctx, s, ended); err != nil || stays != "" {
-			return tidyEvery, err
-		}
+	if stays, err := r.thin(ctx, s, ended); err != nil || stays != "" {
+		return tidyEvery, err
 	}
 	s.Status.ObservedGeneration = s.Generation
 	_, err = r.writeStatus(ctx, before, s)
 	return 0, err
 }
 
-const changedAfterwards = "The spec was changed after the end: the figures are of the spec before."
+const changedAfterwards = "The spec was changed after the suite ended. The figures belong to the earlier spec."
 
 // afterwards looks after a suite that is complete: keepTrials may have been changed since, and its time to live may be over.
 func (r *Reconciler) afterwards(ctx context.Context, s *v1alpha1.ReplicationSuite) (ctrl.Result, error) {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
@@ -46,11 +47,11 @@ func parse(t *testing.T, text string) *v1alpha1.ReplicationSuite {
 func slower(name string) ending {
 	switch {
 	case strings.Contains(name, "semisync"):
-		return ending{v1alpha1.VerdictPassed, 0, 50 + int64(name[len(name)-1]-'0')}
+		return ending{verdict: v1alpha1.VerdictPassed, rate: 50 + int64(name[len(name)-1]-'0')}
 	case name == "pair-async-3":
-		return ending{v1alpha1.VerdictPassed, 7, 100}
+		return ending{verdict: v1alpha1.VerdictPassed, lost: 7, rate: 100}
 	}
-	return ending{v1alpha1.VerdictPassed, 0, 100}
+	return passed(name)
 }
 
 func condition(s *v1alpha1.ReplicationSuite, name string) metav1.Condition {
@@ -352,6 +353,41 @@ func TestATrialThatAnotherExperimentReplacedIsRepeated(t *testing.T) {
 	s = w.until(over, "pair")
 	if s.Status.Trials.Repeated != 1 || s.Status.Trials.Passed != 12 || s.Status.Runs[0].Reason != "it was deleted before its end" {
 		t.Errorf("%+v %+v", s.Status.Trials, s.Status.Runs[0])
+	}
+}
+
+// TestATrialThatWasReplacedByItsOwnYAMLIsRepeated: the YAML names the suite as the owner.
+func TestATrialThatWasReplacedByItsOwnYAMLIsRepeated(t *testing.T) {
+	w := newWorld(t, slower)
+	x := w.waiting()
+	must(t, w.client.Delete(t.Context(), x))
+	again := x.DeepCopy()
+	again.ResourceVersion, again.UID = "", "another"
+	must(t, w.client.Create(t.Context(), again))
+	w.stands = false
+	s := w.until(over, "pair")
+	if s.Status.Trials.Repeated != 1 || s.Status.Trials.Passed != 12 || s.Status.Runs[0].Reason != "it was deleted before its end" {
+		t.Errorf("%+v %+v", s.Status.Trials, s.Status.Runs[0])
+	}
+}
+
+// TestATrialThatDoesNotStartStopsTheSuite, and is left alone: a change would start it.
+func TestATrialThatDoesNotStartStopsTheSuite(t *testing.T) {
+	w := newWorld(t, func(name string) ending {
+		if strings.HasPrefix(name, "pair-semisync-2") {
+			return ending{verdict: v1alpha1.VerdictInconclusive, refused: true}
+		}
+		return slower(name)
+	})
+	w.apply(pair)
+	s := w.until(over, "pair")
+	if s.Status.Verdict != v1alpha1.VerdictInconclusive || s.Status.Reasons[0] != "SpecRefused: Trial pair-semisync-2 did not start: because" {
+		t.Errorf("%s %q", s.Status.Verdict, s.Status.Reasons)
+	}
+	x := &v1alpha1.ReplicationExperiment{}
+	must(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "pair-semisync-2"}, x))
+	if x.Spec.Keep != v1alpha1.KeepAlways {
+		t.Errorf("keep was set to %s", x.Spec.Keep)
 	}
 }
 

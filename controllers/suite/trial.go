@@ -35,7 +35,7 @@ func (r *Reconciler) follow(ctx context.Context, s *v1alpha1.ReplicationSuite, r
 		return taken(run.Name), nil
 	case err != nil:
 		return step.Outcome{}, fmt.Errorf("read experiment %s: %w", run.Name, err)
-	case !found || !metav1.IsControlledBy(x, s):
+	case !found || !metav1.IsControlledBy(x, s) || run.UID != "" && x.UID != run.UID: // one that was replaced by its own YAML has the owner, too
 		return r.without(ctx, s, run, found)
 	case run.UID == "":
 		return adopt(run, x)
@@ -101,7 +101,7 @@ func (r *Reconciler) end(run *v1alpha1.TrialRun, verdict v1alpha1.Verdict, reaso
 	now := metav1.NewTime(r.Now())
 	run.Verdict, run.CompletionTime = verdict, &now
 	if verdict != v1alpha1.VerdictPassed {
-		run.Reason = truncate(reason, mostOfRunReason)
+		run.Reason = step.Truncate(reason, mostOfRunReason)
 	}
 	return running("Trial %s ended: %s.", run.Name, verdict)
 }
@@ -129,9 +129,9 @@ func (r *Reconciler) create(ctx context.Context, s *v1alpha1.ReplicationSuite, r
 	switch {
 	case apierrors.IsAlreadyExists(err): // whose it is the next look says
 		return running("Trial %s runs.", run.Name), nil
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+	case step.RefusalOf(err) == step.RefusedEver:
 		return step.Terminal(v1alpha1.ReasonObjectRefused, "the API server refuses trial %s: %v", run.Name, err), nil
-	case apierrors.IsForbidden(err):
+	case step.RefusalOf(err) == step.RefusedNow:
 		return refusedNow(err), nil
 	case err != nil:
 		return step.Outcome{}, fmt.Errorf("create experiment %s: %w", run.Name, err)

@@ -35,6 +35,7 @@ type ending struct {
 	verdict v1alpha1.Verdict
 	lost    int64
 	rate    int64 // requests a second
+	refused bool  // it does not start
 }
 
 // world is an API server with an operator of experiments that ends each trial as the test wants it.
@@ -179,6 +180,9 @@ func (w *world) play() {
 			start, now := metav1.NewTime(w.now), metav1.NewTime(w.now.Add(time.Minute))
 			s.StartTime, s.CompletionTime, s.Verdict, s.ObservedGeneration = &start, &now, end.verdict, x.Generation
 			s.Reasons = []string{"because"}
+			if end.refused {
+				s.StartTime = nil
+			}
 			s.Writes = &v1alpha1.WritesStatus{Lost: ptr.To(end.lost)}
 			s.Load = &v1alpha1.LoadStatus{}
 			s.Load.RequestsPerSecondMilli = ptr.To(end.rate * 1000)

@@ -13,7 +13,6 @@ import (
 func Conclude(suite *v1alpha1.ReplicationSuite) {
 	s := &suite.Status
 	s.Verdict, s.Reasons = conclude(suite)
-	s.Columns["conclusion"] = string(s.Verdict)
 	s.EstimatedCompletionTime = nil
 }
 
@@ -63,7 +62,7 @@ func Invalid(s *v1alpha1.ReplicationSuiteStatus) *v1alpha1.TrialRun {
 	return nil
 }
 
-// Interest is what the databases of a trial are still good for. More is better; at nothing they need not stay.
+// Interest ranks trials whose databases are worth keeping. At nothing they are removed.
 const (
 	nothing = iota
 	inconclusive
@@ -73,6 +72,9 @@ const (
 )
 
 func interest(run v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) int {
+	if x.Status.StartTime == nil { // it has no databases
+		return nothing
+	}
 	if run.Verdict == v1alpha1.VerdictInvalid {
 		return invalid
 	}

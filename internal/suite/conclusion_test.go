@@ -41,6 +41,7 @@ func play(t *testing.T, spec string, n int, end func(run *v1alpha1.TrialRun, x *
 		x.Spec.Load.Stages = []v1alpha1.Stage{{Name: "steady"}}
 		run.Verdict = v1alpha1.VerdictPassed
 		run.StartTime, run.CompletionTime = ptr.To(metav1.NewTime(now)), ptr.To(metav1.NewTime(now.Add(time.Minute)))
+		x.Status.StartTime = run.StartTime
 		end(run, x)
 		now = now.Add(2 * time.Minute)
 		p.Status.Runs = append(p.Status.Runs, *run)
@@ -351,6 +352,8 @@ func TestTheMostInterestingTrialsAreKept(t *testing.T) {
 		switch run.Round {
 		case 1:
 			run.Verdict = v1alpha1.VerdictInconclusive
+		case 3: // nothing was made for it
+			run.Verdict, x.Status.StartTime = v1alpha1.VerdictFailed, nil
 		case 2:
 			run.Verdict = v1alpha1.VerdictFailed
 		case 4, 5:

@@ -12,7 +12,7 @@ import (
 const (
 	// firstAt is how many seconds after the start of the load the first drawn fault comes, at least. It also waits for stages: see countsFrom.
 	firstAt = 12
-	// spread is by how many seconds a fault may come later in its partition, and double the seconds that the partition may last longer.
+	// spread is by how many seconds a fault may come after duringPartitionSeconds. Its partition ends 2 to 7 seconds after it came.
 	spread = 10
 	// beforeCutEnds is how many seconds before the end of a partition the fault in it comes, at least.
 	beforeCutEnds = 2

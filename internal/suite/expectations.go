@@ -100,7 +100,7 @@ func (r results) judgeTrials(e v1alpha1.Expectation) (metav1.ConditionStatus, st
 	return metav1.ConditionUnknown, found
 }
 
-// evidence of a run: its figure, and of a run that is not relied on only that writes were lost, at least so many.
+// evidence is the figure of a run. An Inconclusive run gives only a minimum of lost writes.
 func (r results) evidence(m metric, run v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) (compare.Interval, bool) {
 	value, ok := m.of(x)
 	switch {
@@ -123,7 +123,7 @@ func (r results) judgeComparison(e v1alpha1.Expectation) (metav1.ConditionStatus
 				continue
 			}
 			if found.percent == nil {
-				return metav1.ConditionUnknown, fmt.Sprintf("%d rounds, and an interval needs %d", found.N, compare.Fewest)
+				return metav1.ConditionUnknown, fmt.Sprintf("%d rounds, and an interval needs %d", found.N, v1alpha1.RoundsFewest)
 			}
 			said := fmt.Sprintf("%s to %s%% in %d rounds", unbounded(found.Low), unbounded(found.High), found.N)
 			if r.suite.Status.Trials.Done < r.suite.Status.Trials.Total {

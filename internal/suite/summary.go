@@ -2,7 +2,7 @@ package suite
 
 import (
 	"fmt"
-	"math"
+	"maps"
 	"slices"
 	"time"
 
@@ -33,13 +33,8 @@ func (r results) counted(variant string) map[int32]*v1alpha1.ReplicationExperime
 }
 
 func inOrder(rounds map[int32]*v1alpha1.ReplicationExperiment) (all []*v1alpha1.ReplicationExperiment) {
-	for round := range int32(math.MaxInt32) {
-		if len(all) == len(rounds) {
-			break
-		}
-		if x := rounds[round]; x != nil {
-			all = append(all, x)
-		}
+	for _, round := range slices.Sorted(maps.Keys(rounds)) {
+		all = append(all, rounds[round])
 	}
 	return all
 }
@@ -100,7 +95,7 @@ func (r results) beside() []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Trials that ran beside databases of earlier trials, and may have been slower: %d. keepTrials 0 removes these databases.", n)}
+	return []string{fmt.Sprintf("Trials that ran beside databases of earlier trials: %d. These may have been slower. Set keepTrials to 0.", n)}
 }
 
 // Count the trials of a suite by its runs. One that is to be repeated is not done.
