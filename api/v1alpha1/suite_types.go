@@ -310,6 +310,9 @@ type ReferenceFigure struct {
 	Source string `json:"source"`
 }
 
+// RoundsFewest is how many rounds or trials an interval needs: five signs are alike in 2 of 32 cases by chance.
+const RoundsFewest = 6
+
 // Decimal is a number that need not be whole, as text.
 // +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}(\.[0-9]{1,6})?$`
 // +kubebuilder:validation:MaxLength=26

@@ -54,8 +54,12 @@ func Median(all []Interval) Interval {
 	return Interval{percentile.Median(lows(all)), percentile.Median(highs(all))}
 }
 
-// Part is the range of what a figure is in percent of its base, by the bounds of both. It is not ok from a base that may be 0.
+// Part is the range of what a figure is in percent of its base, by the bounds of both. Of a base of 0, 0 is 100 percent, and more is infinite. It is
+// not ok from a base that may be 0 or below.
 func Part(now, base Interval) (Interval, bool) {
+	if base == (Interval{}) && now.Low >= 0 {
+		return Interval{partOfNothing(now.Low), partOfNothing(now.High)}, true
+	}
 	if base.Low <= 0 {
 		return Interval{}, false
 	}
@@ -67,6 +71,13 @@ func Part(now, base Interval) (Interval, bool) {
 		high = base.High
 	}
 	return Interval{now.Low * 100 / low, now.High * 100 / high}, true
+}
+
+func partOfNothing(v float64) float64 {
+	if v == 0 {
+		return 100
+	}
+	return math.Inf(1)
 }
 
 // widest is how many points a percentage may span. A wider one says too little to be stated.

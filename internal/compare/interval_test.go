@@ -63,6 +63,9 @@ func TestPartOfABase(t *testing.T) {
 		"a maximum of a minimum": {Interval{-inf, 50}, AtLeast(100), Interval{-inf, 50}},
 		"below 0":                {Interval{-20, -10}, Interval{50, 100}, Interval{-40, -10}},
 		"below 0 or above":       {Interval{-20, 10}, Interval{50, 100}, Interval{-40, 20}},
+		"nothing of nothing":     {Exact(0), Exact(0), Exact(100)},
+		"some of nothing":        {Exact(5), Exact(0), Interval{inf, inf}},
+		"perhaps some of it":     {Interval{0, 5}, Exact(0), Interval{100, inf}},
 	} {
 		if got, ok := Part(c.now, c.base); !ok || got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)

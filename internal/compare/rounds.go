@@ -6,9 +6,6 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// Fewest rounds or trials of which ranks can say anything with 95% confidence: five signs are alike in 2 of 32 cases by chance.
-const Fewest = 6
-
 // sameWithin is by how many percent ratios may differ from 100 and be the same to whoever chooses between two topologies.
 const sameWithin = 2
 
@@ -41,8 +38,8 @@ func CompareRounds(of, to []Interval) (Rounds, bool) {
 	low, high := walsh(lows(ratios), math.Inf(-1)), walsh(highs(ratios), math.Inf(1))
 	typical := Interval{middle(low, math.Inf(-1)), middle(high, math.Inf(1))}
 	chance := chances(len(ratios))
-	c := Rounds{Rounds: len(ratios), RatioPercent: typical.percent(), P: lopsided(low, high, chance), Conclusion: v1alpha1.ConclusionUndecided, RoundsNeeded: Fewest}
-	if c.Rounds < Fewest {
+	c := Rounds{Rounds: len(ratios), RatioPercent: typical.percent(), P: lopsided(low, high, chance), Conclusion: v1alpha1.ConclusionUndecided, RoundsNeeded: v1alpha1.RoundsFewest}
+	if c.Rounds < v1alpha1.RoundsFewest {
 		return c, true
 	}
 	cut := beyond(chance)

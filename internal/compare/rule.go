@@ -31,7 +31,7 @@ func Refusal(now, base Run) string {
 	return unreliable("this run", now)
 }
 
-// Unlike is Refusal before the run has a verdict: it says why the baseline does not stand for the same run of something else.
+// Unlike says why a run cannot be compared with its baseline, whatever the run's own verdict.
 func Unlike(now, base Run) string {
 	if _, ok := Throughput(&base.Status); !ok {
 		return say(finding.BaselineEmpty)

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/perf/benchmath"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"replab.dev/api/v1alpha1"
 )
 
 // confidence of every interval over trials.
@@ -26,7 +28,7 @@ func Summarize(values []Interval) Summary {
 		return Summary{Median: Interval{math.Inf(-1), math.Inf(1)}}
 	}
 	s := Summary{Trials: len(values), Median: Median(values)}
-	if len(values) >= Fewest {
+	if len(values) >= v1alpha1.RoundsFewest {
 		low, high := medianRange(lows(values)), medianRange(highs(values))
 		s.Range = &Interval{low.Low, high.High}
 	}

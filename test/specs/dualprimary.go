@@ -74,7 +74,7 @@ var dualPrimaryCases = []Case{
 		Name:      "rows that cannot diverge",
 		Refused:   `{spec: {topology: {type: Galera, nodes: 3}, goals: [{metric: divergentRows, max: 0}]}}`,
 		Field:     "spec.goals[0].metric",
-		Says:      "only the rows of two primaries are compared",
+		Says:      "only two primaries have this figure",
 		Neighbour: pairOf("", ", goals: [{metric: divergentRows, max: 0}]"),
 	},
 	{

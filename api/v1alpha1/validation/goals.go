@@ -15,9 +15,6 @@ var ofWrites = []v1alpha1.Metric{
 	"lostWrites", "ghostWrites", "indeterminateWrites", "rejectedWrites", "conflictingWrites", "certificationFailures", "forcedAborts", "flowControlPausedPercent", "divergentRows",
 }
 
-// Metrics that members of a group count.
-var ofGroups = []v1alpha1.Metric{"certificationFailures", "forcedAborts", "flowControlPausedPercent"}
-
 // Percentiles, each at most the one after it.
 var percentiles = [][]v1alpha1.Metric{
 	{"p50Microseconds", "p95Microseconds", "p99Microseconds", "maxMicroseconds"},
@@ -41,7 +38,7 @@ func goals(s *spec) {
 		limits(s, path, g)
 		countable(s, path, g)
 		outage(s, path, g)
-		measured(s, path, g)
+		measured(s, path.Child("metric"), g)
 		ofBaseline(s, path, g)
 	}
 	for _, order := range percentiles {
@@ -60,7 +57,9 @@ func ofBaseline(s *spec, path *field.Path, g v1alpha1.Goal) {
 }
 
 // ofLag tells of a metric that the lag probe measures.
-func ofLag(m v1alpha1.Metric) bool { return strings.HasPrefix(string(m), "lag") }
+func ofLag(m v1alpha1.Metric) bool {
+	return strings.HasPrefix(string(m), "lag") || strings.HasPrefix(string(m), "nodeLag")
+}
 
 // limits that no value of a metric or every value meets, of a goal or of a suite's expectation.
 func limits(s *spec, path *field.Path, g v1alpha1.Goal) {
@@ -125,17 +124,70 @@ func outage(s *spec, path *field.Path, g v1alpha1.Goal) {
 		fmt.Sprintf("the availability probe writes only every %d ms. Raise max, or lower probes.availability.intervalMilliseconds.", interval))
 }
 
+// need of figures that only some experiments have.
+type need struct {
+	metrics string // names between blanks; a star stands for the rest of a name
+	met     func(*spec) bool
+	message string
+}
+
+// needs of figures that goals or suites may name. Those of goals alone are in measured.
+var needs = []need{
+	{
+		"certificationFailures forcedAborts flowControlPausedPercent deadlocks receiveQueue*", (*spec).galera,
+		"only type Galera has this figure. Use another metric, or change the type.",
+	},
+	{
+		"divergentRows nodeLostWrites replicationSent*", (*spec).dualPrimary,
+		"only two primaries have this figure. Use another metric, or change the type to DualPrimary.",
+	},
+	{
+		"degradedMilliseconds lostWhileDegraded", func(s *spec) bool { return s.Topology.Type == v1alpha1.TopologyPatroni },
+		"only type Patroni has this figure. Use another metric, or change the type.",
+	},
+	{
+		"timeouts", func(s *spec) bool { return s.Load.TimeoutMilliseconds > 0 },
+		"no timeout is set. Set load.timeoutMilliseconds, or use another metric.",
+	},
+	{
+		"requestsPerSecondPercent p99Percent", func(s *spec) bool { return s.Baseline != nil },
+		"there is no baseline. Set baseline, or use another metric.",
+	},
+	{
+		"lagSize*", func(s *spec) bool { return len(s.Probes.Lag.SweepPayloadBytes) > 1 },
+		"the lag probe writes rows of one size. Set probes.lag.sweepPayloadBytes, or use another metric.",
+	},
+	{
+		"failoverMilliseconds detectionMilliseconds promotionMilliseconds routingMilliseconds faultOutageMilliseconds lossWindowMilliseconds rejoinMilliseconds resync*",
+		func(s *spec) bool { return len(s.Faults) > 0 },
+		"the experiment has no fault. Add one, or use another metric.",
+	},
+	{
+		"stageRoundTripMicroseconds stageWritesPermille stageBaseMicroseconds stageBound stageOfBoundPermille *RoundTripMicroseconds",
+		func(s *spec) bool { return len(s.Topology.Links) > 0 },
+		"no link has a distance. Set topology.links, or use another metric.",
+	},
+}
+
+func (n need) of(m v1alpha1.Metric) bool {
+	return slices.ContainsFunc(strings.Fields(n.metrics), func(name string) bool {
+		begin, end, open := strings.Cut(name, "*")
+		return name == string(m) || open && strings.HasPrefix(string(m), begin) && strings.HasSuffix(string(m), end)
+	})
+}
+
 // measured: figures that this run does not have.
-func measured(s *spec, path *field.Path, g v1alpha1.Goal) {
-	refuse := func(wrong bool, message string) { s.refuse(wrong, path.Child("metric"), message) }
+func measured(s *spec, metric *field.Path, g v1alpha1.Goal) {
+	refuse := func(wrong bool, message string) { s.refuse(wrong, metric, message) }
+	for _, n := range needs {
+		refuse(n.of(g.Metric) && !n.met(s), n.message)
+	}
 	refuse(ofLag(g.Metric) && (s.Topology.Nodes == 1 || s.Probes.Lag.IntervalMilliseconds == 0),
 		"the lag needs replicas and its probe. Set topology.nodes to 2 or more and probes.lag.intervalMilliseconds above 0, or use another metric.")
 	patroni := s.Topology.Type == v1alpha1.TopologyPatroni && (s.Topology.Patroni == nil || s.Topology.Patroni.SynchronousMode != modeOff)
 	acks, _ := s.semiSync()
 	refuse(g.Metric == "degradedCommits" && acks == 0 && !patroni,
 		"no commit waits for a replica here. Use type SemiSync, or Patroni with a synchronousMode, or use another metric.")
-	refuse(slices.Contains(ofGroups, g.Metric) && !s.galera(), "only type Galera has this figure. Use another metric, or change the type.")
-	refuse(g.Metric == "divergentRows" && !s.dualPrimary(), "only the rows of two primaries are compared. Use another metric, or change the type to DualPrimary.")
 	if s.Load.Script == nil { // what another one sends is not known
 		offers(s, g.Metric, refuse)
 	}

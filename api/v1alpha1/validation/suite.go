@@ -119,7 +119,7 @@ func drawnFaults(s *suite) {
 	if d == nil {
 		return
 	}
-	s.refuse(d.MinSeconds > d.MaxSeconds, at("drawFaults.minSeconds"), "minSeconds is above maxSeconds. Exchange them.")
+	s.refuse(d.MinSeconds > d.MaxSeconds, at("drawFaults.minSeconds"), fmt.Sprintf("minSeconds is above maxSeconds. Set maxSeconds to %d or more.", d.MinSeconds))
 	each := 1
 	if d.DuringPartitionSeconds != nil {
 		each = 2
@@ -151,7 +151,7 @@ func (s *suite) measurable(m v1alpha1.SuiteMetric, stage, item string, path *fie
 
 func (s *suite) isFigure(m v1alpha1.SuiteMetric, path *field.Path) bool {
 	unknown := s.metrics(string(m)) == Places{}
-	s.refuse(unknown, path, fmt.Sprintf("%q is no figure of a trial. Use a metric of docs/suites.md.", m))
+	s.refuse(unknown, path, fmt.Sprintf("%q is no figure of a trial. Use a metric of docs/metrics-of-suites.md.", m))
 	return !unknown
 }
 
@@ -199,11 +199,10 @@ func (s *suite) ofRatio(path *field.Path, e v1alpha1.Expectation) {
 	s.refuse(e.MaxPercent != nil && e.MinPercent != nil && *e.MinPercent > *e.MaxPercent, path.Child("minPercent"), "minPercent is above maxPercent. Exchange them, or remove one.")
 	s.refuse(e.MaxPercent == nil && e.MinPercent != nil && *e.MinPercent == 0, path.Child("minPercent"), "every ratio meets this limit. Use 1 or more, or set maxPercent.")
 	s.refuse(e.Max != nil || e.Min != nil || e.InAtLeastTrials != nil, path, "max, min and inAtLeastTrials are of a variant. Use maxPercent and minPercent.")
-	const fewest = 6 // see internal/compare
-	s.refuse(s.Spec.Trials < fewest, path, fmt.Sprintf("an interval needs %d rounds. Set trials to %d or more.", fewest, fewest))
+	s.refuse(s.Spec.Trials < v1alpha1.RoundsFewest, path, fmt.Sprintf("an interval needs %d rounds. Set trials to %[1]d or more.", v1alpha1.RoundsFewest))
 }
 
-// Unmeasured lists the expectations and reference figures of a suite that its trials do not measure, and limits that no trial or every trial meets.
+// Unmeasured lists the comparisons, expectations and reference figures of a suite that its trials do not measure, and limits that no trial or every trial meets.
 // The trials are one of each variant, by name.
 func Unmeasured(x *v1alpha1.ReplicationSuite, trials map[string]*v1alpha1.ReplicationExperiment) field.ErrorList {
 	var errs field.ErrorList
@@ -215,17 +214,26 @@ func Unmeasured(x *v1alpha1.ReplicationSuite, trials map[string]*v1alpha1.Replic
 	return errs
 }
 
-// namedFigure is a figure of a variant's trials that an expectation or a reference names.
+// namedFigure is a figure of a variant's trials that a suite names.
 type namedFigure struct {
-	path                 *field.Path
+	path, metric         *field.Path
 	variant, stage, item string
 	// goal is the metric, with the limits of an expectation of the variant.
 	goal v1alpha1.Goal
 }
 
 func namedFigures(x *v1alpha1.ReplicationSuiteSpec) (all []namedFigure) {
+	for i, c := range x.Comparisons {
+		for j, m := range c.Metrics {
+			path := at("comparisons", i, "metrics", j)
+			for _, variant := range []string{c.Of, c.To} {
+				all = append(all, namedFigure{path: path, metric: path, variant: variant, goal: v1alpha1.Goal{Metric: v1alpha1.Metric(m)}})
+			}
+		}
+	}
 	for i, e := range x.Expectations {
-		f := namedFigure{at("expectations", i), e.Variant, e.Stage, e.Item, v1alpha1.Goal{Metric: v1alpha1.Metric(e.Metric), Max: e.Max, Min: e.Min}}
+		path := at("expectations", i)
+		f := namedFigure{path, path.Child("metric"), e.Variant, e.Stage, e.Item, v1alpha1.Goal{Metric: v1alpha1.Metric(e.Metric), Max: e.Max, Min: e.Min}}
 		if e.Variant != "" {
 			all = append(all, f)
 			continue
@@ -235,7 +243,8 @@ func namedFigures(x *v1alpha1.ReplicationSuiteSpec) (all []namedFigure) {
 		}
 	}
 	for i, r := range x.Reference {
-		all = append(all, namedFigure{at("reference", i), r.Variant, r.Stage, r.Item, v1alpha1.Goal{Metric: v1alpha1.Metric(r.Metric)}})
+		path := at("reference", i)
+		all = append(all, namedFigure{path, path.Child("metric"), r.Variant, r.Stage, r.Item, v1alpha1.Goal{Metric: v1alpha1.Metric(r.Metric)}})
 	}
 	return all
 }
@@ -247,7 +256,7 @@ func (f namedFigure) check(trial *spec, drawn bool) {
 		countable(trial, f.path, f.goal)
 		outage(trial, f.path, f.goal)
 	}
-	measured(trial, f.path, f.goal)
+	measured(trial, f.metric, f.goal)
 	counts := func(have v1alpha1.Stage) bool { return have.Name == f.stage && !have.Discard }
 	trial.refuse(f.stage != "" && !slices.ContainsFunc(trial.Load.Stages, counts), f.path.Child("stage"),
 		fmt.Sprintf("variant %s has no stage %q that counts. Use the name of a stage without discard.", f.variant, f.stage))

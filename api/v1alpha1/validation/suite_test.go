@@ -82,7 +82,12 @@ apiVersion: replab.dev/v1alpha1
 kind: ReplicationSuite
 metadata: {name: suite}
 spec:
-  template: {spec: {topology: {type: Galera, nodes: 3}, load: {stages: [{name: steady, durationSeconds: 30, requestsPerSecond: 10}]}}}
+  template:
+    spec:
+      topology: {type: Galera, nodes: 3}
+      load: {stages: [{name: steady, durationSeconds: 30, requestsPerSecond: 10}]}
+      probes: {lag: {sweepPayloadBytes: [1000, 2000]}}
+      baseline: {name: before}
   variants: [{name: a}, {name: b, patch: {topology: {nodes: 4}}}]
   trials: 6
   comparisons: [{of: b, to: a, metrics: [nodeRows]}]
@@ -93,8 +98,12 @@ spec:
 // toldOfSuite is what `kubectl replab check` says of the suite with another first expectation, and with more fields.
 func toldOfSuite(t *testing.T, expectation, more string) string {
 	t.Helper()
+	return toldOf(t, strings.Replace(wholeSuite, "variant: a, metric: lostWrites, max: 0", expectation, 1)+more)
+}
+
+func toldOf(t *testing.T, text string) string {
+	t.Helper()
 	object := &unstructured.Unstructured{}
-	text := strings.Replace(wholeSuite, "variant: a, metric: lostWrites, max: 0", expectation, 1) + more
 	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
 		t.Fatal(err)
 	}
@@ -142,10 +151,37 @@ func TestNegativeLimitsOfSignedFigures(t *testing.T) {
 		"detectionMilliseconds", "routingMilliseconds", "requestsPerSecondPercent", "p99Percent",
 	} {
 		for _, limit := range []string{"max: -1", "min: -1", "min: 0"} {
-			if got := toldOfSuite(t, "variant: a, metric: "+figure+", "+limit, ""); got != "" {
+			if got := toldOfSuite(t, "variant: a, metric: "+figure+", "+limit, "  drawFaults: {actions: [Kill]}\n"); got != "" {
 				t.Errorf("%s, %s: %q", figure, limit, got)
 			}
 		}
+	}
+}
+
+func TestFiguresThatTrialsDoNotMeasure(t *testing.T) {
+	single := strings.NewReplacer("type: Galera, nodes: 3", "type: Single", "{nodes: 4}", "{type: Async, nodes: 2}", "      baseline: {name: before}\n", "", "      probes: {lag: {sweepPayloadBytes: [1000, 2000]}}\n", "", "[nodeRows]", "[p99Microseconds]")
+	for figure, want := range map[string]string{
+		"timeouts":                                   "no timeout is set",
+		"deadlocks":                                  "only type Galera",
+		"receiveQueueMax":                            "only type Galera",
+		"lostWhileDegraded":                          "only type Patroni",
+		"nodeLostWrites, item: db-0":                 "only two primaries",
+		"p99Percent":                                 "there is no baseline",
+		"failoverMilliseconds":                       "the experiment has no fault",
+		"resyncReceivedBytes, item: crash":           "the experiment has no fault",
+		"nodeLagP99Microseconds, item: db-0":         "the lag needs replicas",
+		"lagSizeTotalP50Microseconds, item: '1000'":  "the lag probe writes rows of one size",
+		"beforeP99RoundTripMicroseconds, item: db-0": "no link has a distance",
+		"stageBound, stage: steady":                  "no link has a distance",
+	} {
+		text := single.Replace(strings.Replace(wholeSuite, "variant: a, metric: lostWrites, max: 0", "variant: a, metric: "+figure+", max: 99", 1))
+		if got := toldOf(t, text); !strings.Contains(got, "spec.expectations[0].metric: "+want) {
+			t.Errorf("%s: %q, want %q", figure, got, want)
+		}
+	}
+	compared := strings.Replace(single.Replace(wholeSuite), "[p99Microseconds]", "[p99Microseconds, lagP99Microseconds]", 1)
+	if got := toldOf(t, compared); !strings.HasPrefix(got, "spec.comparisons[0].metrics[1]: the lag needs replicas") {
+		t.Errorf("compared: %q", got)
 	}
 }
 
@@ -155,7 +191,7 @@ func TestItemsOfNodesThatVariantsLack(t *testing.T) {
 		"a node too many":               {"variant: a, metric: nodeRows, item: db-3, max: 5", "", "spec.expectations[0].item: variant a has no node db-3: its topology.nodes is 3."},
 		"the last node of a variant":    {"variant: b, metric: nodeRows, item: db-3, max: 5", "", ""},
 		"a number of many digits":       {"variant: b, metric: nodeRows, item: db-30000000000000000000, max: 5", "", "spec.expectations[0].item: variant b has no node db-30000000000000000000"},
-		"a direction":                   {"variant: a, metric: replicationSentBytes, item: db-2 to db-0, max: 5", "", ""},
+		"a direction":                   {"variant: a, metric: replicationSentBytes, item: db-2 to db-0, max: 5", "", "spec.expectations[0].metric: only two primaries have this figure"},
 		"a direction from no node":      {"variant: a, metric: replicationSentBytes, item: db-3 to db-0, max: 5", "", "spec.expectations[0].item: variant a has no node db-3"},
 		"a direction to no node":        {"variant: a, metric: replicationSentBytes, item: db-0 to db-3, max: 5", "", "spec.expectations[0].item: variant a has no node db-3"},
 		"a process":                     {"variant: a, metric: stageCPUMillicores, stage: steady, item: app, max: 5", "", ""},
