@@ -92,7 +92,9 @@ func againstBaseline(e evidence.Run, s *evidence.Status, g v1alpha1.Goal) (permi
 	case a.Value == nil || b.Value == nil || !ok:
 		return nil, metav1.ConditionUnknown, finding.Of(finding.NothingToCompare)
 	}
-	permille = ptr.To(int64(math.Round(float64(*a.Value) * 1000 / float64(*b.Value))))
+	if *b.Value != 0 {
+		permille = ptr.To(int64(math.Round(float64(*a.Value) * 1000 / float64(*b.Value))))
+	}
 	least, most := math.Inf(-1), math.Inf(1)
 	if p := g.MinPercentOfBaseline; p != nil {
 		least = float64(*p)
@@ -103,6 +105,8 @@ func againstBaseline(e evidence.Run, s *evidence.Status, g v1alpha1.Goal) (permi
 	switch {
 	case part.High < least, part.Low > most:
 		return permille, metav1.ConditionFalse, why
+	case permille == nil && (part.Low < least || part.High > most):
+		return nil, metav1.ConditionUnknown, finding.Of(finding.NotMeasuredBecause, cmp.Or(a.Because, b.Because))
 	case part.Low < least, part.High > most:
 		return permille, metav1.ConditionUnknown, finding.Of(finding.PartOfBaselineOpen, percent(*permille), cmp.Or(a.Because, b.Because))
 	}

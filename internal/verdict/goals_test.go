@@ -53,6 +53,10 @@ func TestGoalsInPercentOfTheBaseline(t *testing.T) {
 			func(e *evidence.Run) { atLeast(&e.Baseline.Status, 99_666) }, metav1.ConditionTrue, ptr.To[int64](500), "The goal was met.",
 		},
 		"nowhere in them":          {throughput(51), bounded(98_666, 100_666), metav1.ConditionFalse, ptr.To[int64](500), "was missed"},
+		"failures, and none in the baseline": {
+			v1alpha1.Goal{Metric: "failedRequests", MaxPercentOfBaseline: ptr.To[int64](100)},
+			func(e *evidence.Run) { e.Baseline.Status.Load.Failures = 0 }, metav1.ConditionFalse, nil, "was missed: measured 10.",
+		},
 		"without a baseline":       {throughput(50), func(e *evidence.Run) { e.Baseline = nil }, metav1.ConditionUnknown, nil, "run it first"},
 		"of another load":          {throughput(50), func(e *evidence.Run) { e.Spec.Load.Mix.Register = 3 }, metav1.ConditionUnknown, nil, "this run is not compared with the baseline: "},
 		"of a baseline without it": {v1alpha1.Goal{Metric: "outageMilliseconds", MaxPercentOfBaseline: ptr.To[int64](100)}, nil, metav1.ConditionUnknown, nil, "this run or the baseline did not measure it"},
