@@ -99,7 +99,7 @@ func (c Cluster) find(ctx context.Context, name string) (*v1alpha1.ReplicationEx
 	return x, nil, err
 }
 
-// suite of a name, nil where the name is not of a suite. Who may not read suites has none.
+// suite returns the suite of this name. It is nil if there is none, or if suites may not be read.
 func (c Cluster) suite(ctx context.Context, name string) (*v1alpha1.ReplicationSuite, error) {
 	kind, rest, ok := strings.Cut(name, "/")
 	switch {

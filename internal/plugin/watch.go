@@ -123,7 +123,7 @@ func (o *Options) lines(ctx context.Context, w *watcher) (*v1alpha1.ReplicationE
 	events := follow.Events{Figures: true}
 	return w.follow(ctx, func(v follow.View) {
 		for _, line := range events.Next(v) {
-			fmt.Fprintf(o.Out, "%5d s  %s\n", int(v.Age.Seconds()), line)
+			fmt.Fprint(o.Out, follow.Line(v.Age, line))
 		}
 	})
 }

@@ -35,7 +35,12 @@ func newCrowd(t *testing.T) *crowd {
 	cmd := exec.Command("sh", "-c", fmt.Sprintf("while :; do sh -c '%s' %s; done", server, c.mark), mark)
 	run(t, cmd, &syscall.SysProcAttr{Setsid: true})
 	c.session = cmd.Process.Pid
-	t.Cleanup(func() { _ = unix.Kill(-c.session, unix.SIGKILL) })
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("manager %d, states: %v", c.session, c.alive())
+		}
+		_ = unix.Kill(-c.session, unix.SIGKILL)
+	})
 	eventually(t, "the server has started somebody", func() bool { return len(c.alive()) > 2 })
 	return c
 }

@@ -204,7 +204,7 @@ func (c *Comparison) Remarks() (all []string) {
 		}
 		all = append(all, fmt.Sprintf("%s against %s, the baseline: %s.", r.Name, c.Runs[0].Name, r.Note))
 	}
-	return append(all, "Differences are in percent of the first. None is stated of an open bound, over a range of more than 10 points, of what was not measured, and from 0.")
+	return append(all, "Differences are in percent of the first. No difference is shown for an unmeasured figure, an open bound, a range over 10 points, or a base of 0.")
 }
 
 // WriteText writes the comparison for a terminal.

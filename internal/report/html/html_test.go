@@ -237,7 +237,7 @@ func TestTheYAMLRepeatsTheRun(t *testing.T) {
 	r := reporttest.SemiSync(t)
 	ended := r
 	ended.Spec.Abort, ended.Spec.Suspend = true, true
-	text, err := Repeat(ended)
+	text, err := ended.Repeat()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,9 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
-	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
-	"replab.dev/internal/results"
 )
 
 // Settings are what everything ran with.
@@ -138,19 +135,4 @@ func steps(d *figures.Document) Table {
 		t.Rows = append(t.Rows, []Cell{words(c.Type), words(when), words(c.Reason), words(c.Message)})
 	}
 	return t
-}
-
-// Repeat is the experiment as it was asked for, as YAML that can be applied again: one that was aborted or held up is neither.
-func Repeat(r results.Results) (string, error) {
-	r.Spec.Abort, r.Spec.Suspend = false, false
-	type metadata struct {
-		Name string `json:"name"`
-	}
-	text, err := yaml.Marshal(struct {
-		APIVersion string                             `json:"apiVersion"`
-		Kind       string                             `json:"kind"`
-		Metadata   metadata                           `json:"metadata"`
-		Spec       v1alpha1.ReplicationExperimentSpec `json:"spec"`
-	}{v1alpha1.GroupVersion.String(), "ReplicationExperiment", metadata{r.Experiment}, r.Spec})
-	return string(text), err
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"replab.dev/internal/report/figures"
-	"replab.dev/internal/report/html"
 	"replab.dev/internal/report/suites"
 	"replab.dev/internal/results"
 )
@@ -16,7 +15,7 @@ import (
 // Write the report of one run: verdict, reasons, notes, tables, and the YAML that repeats it.
 func Write(w io.Writer, r results.Results) error {
 	d := figures.Of(r)
-	repeat, err := html.Repeat(r)
+	repeat, err := r.Repeat()
 	if err != nil {
 		return err
 	}

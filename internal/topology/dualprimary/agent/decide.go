@@ -30,8 +30,8 @@ func inTurn(firstPlaced time.Time, placed bool, silent time.Duration, now time.T
 	return !firstPlaced.IsZero() && now.Sub(firstPlaced) >= firstAhead || placed && silent >= aloneAfter
 }
 
-// sight is what an agent knows at a moment.
-type sight struct {
+// observation is what an agent knows at a moment.
+type observation struct {
 	own      *engine.Look // nil while the server does not answer
 	asked    time.Time    // when the server was asked for it
 	caughtUp bool
@@ -39,25 +39,25 @@ type sight struct {
 }
 
 // stopped says why the server stopped to replicate by itself, "" while it has not.
-func (s sight) stopped() string {
+func (s observation) stopped() string {
 	if s.own == nil || s.own.Receiver != engine.ReceiverOff && s.own.Applying {
 		return ""
 	}
 	return s.own.LastError
 }
 
-func (s sight) follows() bool {
+func (s observation) follows() bool {
 	return s.own != nil && s.own.Receiver == engine.ReceiverOn && s.own.Applying
 }
 
-func (s sight) writable() bool { return s.own != nil && s.own.Writable }
+func (s observation) writable() bool { return s.own != nil && s.own.Writable }
 
 // hasAll tells that the server lacks nothing that it could get.
-func (s sight) hasAll() bool { return s.caughtUp || s.silent >= aloneAfter }
+func (s observation) hasAll() bool { return s.caughtUp || s.silent >= aloneAfter }
 
 // decide returns the next act. A server boots closed and without replication. One whose replication stopped by itself is left alone: it stays
 // closed if it was started anew, and open if it was open.
-func decide(s sight, source engine.Source, semiSync bool) act {
+func decide(s observation, source engine.Source, semiSync bool) act {
 	switch own := s.own; {
 	case own == nil:
 		return nothing

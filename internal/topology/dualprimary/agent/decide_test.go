@@ -21,24 +21,24 @@ func replicating(change func(*engine.Look)) *engine.Look {
 func TestDecide(t *testing.T) {
 	closed := func(l *engine.Look) { l.Writable = false }
 	for name, c := range map[string]struct {
-		s    sight
+		s    observation
 		want act
 	}{
-		"a server that does not answer is left alone":            {sight{}, nothing},
-		"a new server becomes a replica":                         {sight{own: &engine.Look{Receiver: engine.ReceiverOff}}, attach},
-		"one of another source too":                              {sight{own: replicating(func(l *engine.Look) { l.SourceHost = "db-2" })}, attach},
-		"one that was started anew replicates again":             {sight{own: replicating(func(l *engine.Look) { l.Receiver, l.Applying = engine.ReceiverOff, false })}, start},
-		"so does one of which a thread stands still":             {sight{own: replicating(func(l *engine.Look) { l.Applying = false })}, start},
-		"one that stopped by an error is left alone":             {sight{own: replicating(func(l *engine.Look) { l.Applying, l.LastError = false, "duplicate key" })}, nothing},
-		"also while it is closed and has all":                    {sight{own: replicating(func(l *engine.Look) { l.Applying, l.LastError, l.Writable = false, "duplicate key", false }), caughtUp: true}, nothing},
-		"an error while it connects is none of these":            {sight{own: replicating(func(l *engine.Look) { l.Receiver, l.LastError, l.Awaits = engine.ReceiverConnecting, "refused", false })}, await},
-		"commits wait before the server is opened":               {sight{own: replicating(func(l *engine.Look) { l.Writable, l.Awaits = false, false }), caughtUp: true}, await},
-		"a closed one that lacks something stays closed":         {sight{own: replicating(closed)}, nothing},
-		"a closed one that has all is opened":                    {sight{own: replicating(closed), caughtUp: true}, open},
-		"a closed one is opened once the other is silent":        {sight{own: replicating(closed), silent: aloneAfter}, open},
-		"an open one that replicates is as it should be":         {sight{own: replicating(nil), caughtUp: true}, nothing},
-		"an open one is not closed for what it lacks":            {sight{own: replicating(nil)}, nothing},
-		"one that cannot reach the other goes on as it is, open": {sight{own: replicating(func(l *engine.Look) { l.Receiver = engine.ReceiverConnecting }), silent: time.Hour}, nothing},
+		"a server that does not answer is left alone":            {observation{}, nothing},
+		"a new server becomes a replica":                         {observation{own: &engine.Look{Receiver: engine.ReceiverOff}}, attach},
+		"one of another source too":                              {observation{own: replicating(func(l *engine.Look) { l.SourceHost = "db-2" })}, attach},
+		"one that was started anew replicates again":             {observation{own: replicating(func(l *engine.Look) { l.Receiver, l.Applying = engine.ReceiverOff, false })}, start},
+		"so does one of which a thread stands still":             {observation{own: replicating(func(l *engine.Look) { l.Applying = false })}, start},
+		"one that stopped by an error is left alone":             {observation{own: replicating(func(l *engine.Look) { l.Applying, l.LastError = false, "duplicate key" })}, nothing},
+		"also while it is closed and has all":                    {observation{own: replicating(func(l *engine.Look) { l.Applying, l.LastError, l.Writable = false, "duplicate key", false }), caughtUp: true}, nothing},
+		"an error while it connects is none of these":            {observation{own: replicating(func(l *engine.Look) { l.Receiver, l.LastError, l.Awaits = engine.ReceiverConnecting, "refused", false })}, await},
+		"commits wait before the server is opened":               {observation{own: replicating(func(l *engine.Look) { l.Writable, l.Awaits = false, false }), caughtUp: true}, await},
+		"a closed one that lacks something stays closed":         {observation{own: replicating(closed)}, nothing},
+		"a closed one that has all is opened":                    {observation{own: replicating(closed), caughtUp: true}, open},
+		"a closed one is opened once the other is silent":        {observation{own: replicating(closed), silent: aloneAfter}, open},
+		"an open one that replicates is as it should be":         {observation{own: replicating(nil), caughtUp: true}, nothing},
+		"an open one is not closed for what it lacks":            {observation{own: replicating(nil)}, nothing},
+		"one that cannot reach the other goes on as it is, open": {observation{own: replicating(func(l *engine.Look) { l.Receiver = engine.ReceiverConnecting }), silent: time.Hour}, nothing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := decide(c.s, source, true); got != c.want {
@@ -46,38 +46,38 @@ func TestDecide(t *testing.T) {
 			}
 		})
 	}
-	if got := decide(sight{own: replicating(func(l *engine.Look) { l.Awaits = false })}, source, false); got != nothing {
+	if got := decide(observation{own: replicating(func(l *engine.Look) { l.Awaits = false })}, source, false); got != nothing {
 		t.Errorf("where commits wait for nothing there is to do: %q", got)
 	}
 }
 
 func TestAbsences(t *testing.T) {
 	at := time.Unix(1000, 0)
-	step := func(n *note, s sight) { at = at.Add(time.Second); n.move(s, true, at) }
+	step := func(n *note, s observation) { at = at.Add(time.Second); n.move(s, true, at) }
 	var n note
-	step(&n, sight{})
-	step(&n, sight{own: replicating(func(l *engine.Look) { l.Acknowledgers = 0 }), caughtUp: true})
-	step(&n, sight{own: replicating(nil)})
+	step(&n, observation{})
+	step(&n, observation{own: replicating(func(l *engine.Look) { l.Acknowledgers = 0 }), caughtUp: true})
+	step(&n, observation{own: replicating(nil)})
 	if n.Was {
 		t.Fatal("placed before the other one acknowledges, and before it has what that has")
 	}
-	step(&n, sight{own: replicating(nil), caughtUp: true})
-	step(&n, sight{own: replicating(func(l *engine.Look) { l.Receiver = engine.ReceiverConnecting })})
+	step(&n, observation{own: replicating(nil), caughtUp: true})
+	step(&n, observation{own: replicating(func(l *engine.Look) { l.Receiver = engine.ReceiverConnecting })})
 	if !n.Was || len(n.Absences) > 0 {
 		t.Fatalf("a node whose peer is lost is in its place: %+v", n)
 	}
-	step(&n, sight{})
+	step(&n, observation{})
 	left := at
-	step(&n, sight{own: replicating(nil)})
+	step(&n, observation{own: replicating(nil)})
 	if n.Away() == nil || !n.Away().LeftAt.Time.Equal(left) {
 		t.Fatalf("back before it has all: %+v", n)
 	}
-	step(&n, sight{own: replicating(nil), caughtUp: true})
+	step(&n, observation{own: replicating(nil), caughtUp: true})
 	if n.Away() != nil || !n.Absences[0].BackAt.Time.Equal(at) {
 		t.Fatalf("not back: %+v", n)
 	}
-	step(&n, sight{own: replicating(func(l *engine.Look) { l.Writable = false }), caughtUp: true})
-	step(&n, sight{own: replicating(nil), silent: aloneAfter})
+	step(&n, observation{own: replicating(func(l *engine.Look) { l.Writable = false }), caughtUp: true})
+	step(&n, observation{own: replicating(nil), silent: aloneAfter})
 	if n.Away() != nil || len(n.Absences) != 2 {
 		t.Errorf("a node whose peer is gone has all that there is: %+v", n)
 	}

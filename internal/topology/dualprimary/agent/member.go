@@ -122,7 +122,7 @@ func (m *Member) remember(ctx context.Context) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.compare(own, asked, now)
-		if err := m.kept.Change(func(n *note) { n.move(m.sight(own, asked, now), m.semiSync, now) }); err != nil {
+		if err := m.kept.Change(func(n *note) { n.move(m.observed(own, asked, now), m.semiSync, now) }); err != nil {
 			slog.Warn("what is known of the node could not be kept", "error", err)
 		}
 	})
@@ -143,22 +143,22 @@ func (m *Member) compare(own *engine.Look, asked, now time.Time) {
 	m.goal, m.goalAt = m.peer, now
 }
 
-func (m *Member) sight(own *engine.Look, asked, now time.Time) sight {
-	return sight{own: own, asked: asked, caughtUp: m.caughtUp, silent: now.Sub(m.heard)}
+func (m *Member) observed(own *engine.Look, asked, now time.Time) observation {
+	return observation{own: own, asked: asked, caughtUp: m.caughtUp, silent: now.Sub(m.heard)}
 }
 
 // see never waits for the server.
-func (m *Member) see() sight {
+func (m *Member) see() observation {
 	now := time.Now()
 	own, asked, _ := m.own(now)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.sight(own, asked, now)
+	return m.observed(own, asked, now)
 }
 
 // move notes whether the node is in its place: its server is open. At first it must also follow the other one, and be followed where commits
 // wait for that; after an absence it must have what the other one has, unless that is gone.
-func (n *note) move(s sight, semiSync bool, now time.Time) {
+func (n *note) move(s observation, semiSync bool, now time.Time) {
 	switch {
 	case !s.writable():
 		n.Leave(now)
@@ -209,7 +209,7 @@ func (m *Member) State() wire.PairState {
 	own, asked, err := m.own(now)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n, s := m.kept.Note(), m.sight(own, asked, now)
+	n, s := m.kept.Note(), m.observed(own, asked, now)
 	state := wire.PairState{NodeHistory: n.Told(now), Placed: n.Was, Answers: own != nil}
 	if own == nil {
 		state.Why = err.Error()
@@ -222,7 +222,7 @@ func (m *Member) State() wire.PairState {
 }
 
 // why says what the server lacks, "" where that is nothing.
-func (s sight) why() string {
+func (s observation) why() string {
 	switch {
 	case s.stopped() != "":
 		return "its replication stopped: " + s.stopped()
