@@ -245,10 +245,10 @@ func resources(of, path string) (all []Entry) {
 		{"cpuMillicores", "processor"},
 		{"memoryPeakBytes", "peak memory"},
 		{"threadsPeak", "most threads"},
-		{"blockReadBytes", "read"},
-		{"blockWrittenBytes", "written"},
-		{"networkReceivedBytes", "received"},
-		{"networkSentBytes", "sent"},
+		{"blockReadBytes", "disk read"},
+		{"blockWrittenBytes", "disk written"},
+		{"networkReceivedBytes", "network received"},
+		{"networkSentBytes", "network sent"},
 	} {
 		name := strings.ToUpper(e.name[:1]) + e.name[1:]
 		all = append(all, Entry{Name: of + strings.Replace(name, "Cpu", "CPU", 1), Path: path + e.name, Title: e.title, Absent: noCounters})
@@ -264,7 +264,7 @@ var ofDistance = []Entry{
 	{Name: "stageRoundTripMicroseconds", Path: "load.stages[].distance.roundTripMicroseconds", Title: "round trip"},
 	{Name: "stageWritesPermille", Path: "load.stages[].distance.writesPermille", Title: "writes"},
 	{Name: "stageBaseMicroseconds", Path: "load.stages[].distance.baseMicroseconds", Title: "latency without it"},
-	{Name: "stageBound", Path: "load.stages[].distance.boundMilliRequestsPerSecond", Title: "bound", Better: Higher},
+	{Name: "stageBoundRequestsPerSecond", Path: "load.stages[].distance.boundMilliRequestsPerSecond", Scale: 1000, Title: "bound", Better: Higher},
 	{Name: "stageOfBoundPermille", Path: "load.stages[].distance.ofBoundPermille", Title: "of the bound", Better: Higher},
 }
 

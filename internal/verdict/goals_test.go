@@ -52,7 +52,7 @@ func TestGoalsInPercentOfTheBaseline(t *testing.T) {
 			v1alpha1.Goal{Metric: "requestsPerSecond", MaxPercentOfBaseline: ptr.To[int64](50)},
 			func(e *evidence.Run) { atLeast(&e.Baseline.Status, 99_666) }, metav1.ConditionTrue, ptr.To[int64](500), "The goal was met.",
 		},
-		"nowhere in them":          {throughput(51), bounded(98_666, 100_666), metav1.ConditionFalse, ptr.To[int64](500), "was missed"},
+		"nowhere in them": {throughput(51), bounded(98_666, 100_666), metav1.ConditionFalse, ptr.To[int64](500), "was missed"},
 		"failures, and none in the baseline": {
 			v1alpha1.Goal{Metric: "failedRequests", MaxPercentOfBaseline: ptr.To[int64](100)},
 			func(e *evidence.Run) { e.Baseline.Status.Load.Failures = 0 }, metav1.ConditionFalse, nil, "was missed: measured 10.",

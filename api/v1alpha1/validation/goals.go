@@ -163,7 +163,7 @@ var needs = []need{
 		"the experiment has no fault. Add one, or use another metric.",
 	},
 	{
-		"stageRoundTripMicroseconds stageWritesPermille stageBaseMicroseconds stageBound stageOfBoundPermille *RoundTripMicroseconds",
+		"stageRoundTripMicroseconds stageWritesPermille stageBaseMicroseconds stageBoundRequestsPerSecond stageOfBoundPermille *RoundTripMicroseconds",
 		func(s *spec) bool { return len(s.Topology.Links) > 0 },
 		"no link has a distance. Set topology.links, or use another metric.",
 	},

@@ -172,7 +172,7 @@ func TestFiguresThatTrialsDoNotMeasure(t *testing.T) {
 		"nodeLagP99Microseconds, item: db-0":         "the lag needs replicas",
 		"lagSizeTotalP50Microseconds, item: '1000'":  "the lag probe writes rows of one size",
 		"beforeP99RoundTripMicroseconds, item: db-0": "no link has a distance",
-		"stageBound, stage: steady":                  "no link has a distance",
+		"stageBoundRequestsPerSecond, stage: steady": "no link has a distance",
 	} {
 		text := single.Replace(strings.Replace(wholeSuite, "variant: a, metric: lostWrites, max: 0", "variant: a, metric: "+figure+", max: 99", 1))
 		if got := toldOf(t, text); !strings.Contains(got, "spec.expectations[0].metric: "+want) {

@@ -38,7 +38,7 @@ func ended() *v1alpha1.ReplicationSuite {
 				{Name: "p99Microseconds", Stage: "steady", MedianAtLeast: "94718", Low: "94718", High: "94718", N: 7},
 				{Name: "stageCPUMillicores", Stage: "steady", Item: "app", Median: "610", N: 7},
 			}},
-			{Name: "semisync", Trials: 7, Figures: []v1alpha1.TrialsFigure{{Name: "requestsPerSecond", Median: "900", N: 5}}},
+			{Name: "semisync", Trials: 7, Figures: []v1alpha1.TrialsFigure{{Name: "requestsPerSecond", Median: "900", N: 5}, {Name: "failedRequests", MedianAtLeast: "0", Low: "0", N: 7}}},
 		},
 		Comparisons: []v1alpha1.SuiteComparisonStatus{
 			{Of: "semisync", To: "async", Metric: "requestsPerSecond", RatioPercent: "75.123", Low: "72", High: "178.451", N: 7, P: "0.016", Conclusion: "Lower"},
@@ -76,7 +76,7 @@ async     0         7    at most 35%
 Medians of the trials, with their 95% interval
 FIGURE        OF  ASYNC                              SEMISYNC
 successful requests/s  -  1,200/s (1,100/s to 1,300/s, n 7)  900/s (n 5)
-failed requests   -  0.5 (0 to 3, n 7)   -
+failed requests   -  0.5 (0 to 3, n 7)   unknown (n 7)
 latency p99   -  at least 94.71 ms (94.71 ms to 94.72 ms, n 7)              -
 processor   app in steady  0.610 CPU (n 7)              -
 

@@ -169,10 +169,10 @@ func median(all []v1alpha1.TrialsFigure, name v1alpha1.SuiteMetric, stage, item 
 	if f.Median == "" {
 		text = cmp.Or(between(f.MedianAtLeast, f.MedianAtMost, in), "unknown")
 	}
-	if f.Low == "" && f.High == "" {
-		return fmt.Sprintf("%s (n %d)", text, f.N)
+	if span := between(f.Low, f.High, in); span != "" {
+		return fmt.Sprintf("%s (%s, n %d)", text, span, f.N)
 	}
-	return fmt.Sprintf("%s (%s, n %d)", text, between(f.Low, f.High, in), f.N)
+	return fmt.Sprintf("%s (n %d)", text, f.N)
 }
 
 // between two bounds in words, of which one or both may be absent. Hardly a figure and no ratio is below 0: that alone says nothing.
