@@ -184,6 +184,13 @@ func TestTheStatusHoldsSoManyFigures(t *testing.T) {
 	if n := len(p.Status.Variants[0].Figures); n != 256 || !slices.ContainsFunc(p.Status.Notes, func(n string) bool { return strings.Contains(n, "256 figures of variant a") }) {
 		t.Errorf("%d figures, notes %q", n, p.Status.Notes)
 	}
+	for len(p.Spec.Variants) < 16 {
+		p.Spec.Variants = append(p.Spec.Variants, v1alpha1.SuiteVariant{Name: fmt.Sprintf("more-%d", len(p.Spec.Variants))})
+	}
+	suite.Summarize(p.ReplicationSuite, p.experiments)
+	if n := len(p.Status.Variants[0].Figures); n != 128 {
+		t.Errorf("%d figures of one of 16 variants", n)
+	}
 }
 
 func TestUnreliableTrialsDoNotEnterFigures(t *testing.T) {

@@ -136,15 +136,17 @@ func (r results) variant(name string) v1alpha1.VariantStatus {
 			v.Figures = append(v.Figures, summary(m, values))
 		}
 	}
-	if len(v.Figures) > mostFigures {
-		v.Figures = v.Figures[:mostFigures]
-		r.suite.Status.Notes = append(r.suite.Status.Notes, fmt.Sprintf("The status holds %d figures of variant %s: compare fewer metrics.", mostFigures, name))
+	if most := min(mostFigures, mostOfAll/len(r.suite.Spec.Variants)); len(v.Figures) > most {
+		v.Figures = v.Figures[:most]
+		r.suite.Status.Notes = append(r.suite.Status.Notes, fmt.Sprintf("The status holds %d figures of variant %s: compare fewer metrics.", most, name))
 	}
 	return v
 }
 
-// mostFigures is how many the status holds of a variant.
-const mostFigures = 256
+const (
+	mostFigures = 256  // that the status holds of a variant
+	mostOfAll   = 2048 // of all variants: with 1,024 runs they are 1.3 MB, and an API server keeps objects of 1.5
+)
 
 func summary(m metric, values []compare.Interval) v1alpha1.TrialsFigure {
 	s := compare.Summarize(values)
