@@ -75,7 +75,7 @@ func (a *availability) rest(ctx context.Context, timer *time.Timer) bool {
 		return true
 	}
 	timer.Reset(time.Until(planned.To))
-	defer func() { a.outage.Rested(planned.From) }()
+	a.outage.Rest(planned.From, planned.To)
 	select {
 	case <-ctx.Done():
 		return false

@@ -23,6 +23,8 @@ type gaps struct {
 	// stall is how long a silence alone must last to be a gap; 0 while silence may just be no load.
 	stall    time.Duration
 	silences silences
+	// restFrom and restTo are the rest that is planned or under way, zero without one.
+	restFrom, restTo time.Time
 }
 
 type gap struct {
@@ -34,6 +36,7 @@ type gap struct {
 
 func (g *gaps) acknowledged(node string, at time.Time) {
 	g.pauses.Ran(at)
+	g.wake(at)
 	closed := g.open(at)
 	closed.toNode, closed.to = cmp.Or(node, g.node), at
 	if !g.silences.from.IsZero() {
@@ -59,6 +62,7 @@ func (g *gaps) counts(f gap) bool {
 // failed notes a write without an acknowledgement. Before the first acknowledgement there is no gap to put it in.
 func (g *gaps) failed(at time.Time) {
 	g.pauses.Ran(at)
+	g.wake(at)
 	if g.at.IsZero() {
 		return
 	}
@@ -68,9 +72,20 @@ func (g *gaps) failed(at time.Time) {
 	g.errors++
 }
 
+// wake leaves out what has passed of a rest. The load's first write after it may come before the probe's.
+func (g *gaps) wake(at time.Time) {
+	switch {
+	case g.restTo.IsZero(), at.Before(g.restFrom):
+	case at.Before(g.restTo):
+		g.rested(g.restFrom, at)
+	default:
+		g.rested(g.restFrom, g.restTo)
+		g.restFrom, g.restTo = time.Time{}, time.Time{}
+	}
+}
+
 // rested ends the silence before a rest, and begins the next one after it.
 func (g *gaps) rested(from, to time.Time) {
-	g.pauses.Ran(to)
 	if last := latest(g.at, g.silences.from); !g.silences.from.IsZero() && from.After(last) {
 		g.silences.add(last, from, g.pauses.Paused(last, from))
 	}
@@ -89,6 +104,7 @@ func (f gap) length() time.Duration { return f.to.Sub(f.from) }
 
 // result returns the longest MaxGaps in order of time. An open one comes last, and always: its length is unknown.
 func (g *gaps) result(now time.Time) []wire.Gap {
+	g.wake(now)
 	found := longest(slices.Clone(g.found))
 	if g.errors > 0 {
 		if len(found) == wire.MaxGaps {

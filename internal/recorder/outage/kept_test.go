@@ -26,8 +26,8 @@ func logOf(end int64, events ...event) *wire.Silences {
 			l.Failed()
 		case ".":
 			p.Ran(now)
-		case "rest": // of 50 ms until now
-			l.Rested(at(e.ms - 50))
+		case "rest": // of 50 ms from now on
+			l.Rest(now, at(e.ms+50))
 		default:
 			l.Acknowledged(e.node)
 		}
@@ -68,11 +68,11 @@ func TestSilencesThatAreKept(t *testing.T) {
 			events: append([]event{{5, "a"}}, awake(15, 300)...), end: 305, want: []wire.Silence{kept(5, 5, 0)}, last: new(kept(305, 300, 0)),
 		},
 		"none while writes rest, and that before the rest ends with it": {
-			events: append([]event{{5, "a"}}, append(awake(15, 65), event{70, "rest"}, event{75, "a"})...), end: 75,
+			events: append([]event{{5, "a"}, {15, "."}, {20, "rest"}}, append(awake(25, 65), event{75, "a"})...), end: 75,
 			want: []wire.Silence{kept(20, 15, 0)},
 		},
 		"none at the end of a load that ends with a rest": {
-			events: append([]event{{5, "a"}}, append(awake(15, 65), event{70, "rest"})...), end: 70, want: []wire.Silence{kept(20, 15, 0)},
+			events: append([]event{{5, "a"}, {15, "."}, {20, "rest"}}, awake(25, 65)...), end: 70, want: []wire.Silence{kept(20, 15, 0)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

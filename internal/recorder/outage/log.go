@@ -37,11 +37,11 @@ func (l *Log) Begin(load time.Time) {
 	l.gaps.silences.begin(load)
 }
 
-// Rested notes that no write was due between a time and now: that is no silence.
-func (l *Log) Rested(from time.Time) {
+// Rest notes that no write is due between two times: that is no silence. It may be called in the rest.
+func (l *Log) Rest(from, to time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.gaps.rested(from, l.now())
+	l.gaps.restFrom, l.gaps.restTo = from, to
 }
 
 // Stop notes the end of writes: a silence that is open then has no known end.
@@ -50,6 +50,7 @@ func (l *Log) Stop() {
 	defer l.mu.Unlock()
 	l.stopped = l.now()
 	l.gaps.pauses.Ran(l.stopped)
+	l.gaps.wake(l.stopped)
 }
 
 // Watch makes each silence of at least stall a gap, until ctx ends. Writes must be tried at a much shorter interval.

@@ -2,6 +2,7 @@ package outage
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -95,6 +96,38 @@ func TestLogNeverReportsANegativeGap(t *testing.T) {
 	for _, gap := range found {
 		if gap.DurationMicroseconds != nil && *gap.DurationMicroseconds < 0 {
 			t.Errorf("a gap of %d µs", *gap.DurationMicroseconds)
+		}
+	}
+}
+
+// TestARestIsNoGap: the first write after it, and the last before it, may be acknowledged before the probe is awake.
+func TestARestIsNoGap(t *testing.T) {
+	for name, c := range map[string]struct {
+		acknowledged []int64
+		want         []int64 // lengths of gaps
+	}{
+		"right after it":           {[]int64{10, 5021}, nil},
+		"in it, a little early":    {[]int64{10, 5019, 5030}, nil},
+		"late, of the load before": {[]int64{10, 40, 5030}, nil},
+		"a silence after it":       {[]int64{10, 7020}, []int64{2000}},
+	} {
+		now := at(0)
+		l := NewLog(func() time.Time { return now }, nil)
+		l.watch(time.Second)
+		for i, ms := range c.acknowledged {
+			now = at(ms)
+			l.Acknowledged("a")
+			if i == 0 {
+				now = at(25)
+				l.Rest(at(20), at(5020))
+			}
+		}
+		var got []int64
+		for _, g := range l.Gaps() {
+			got = append(got, *g.DurationMicroseconds/1000)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: gaps of %d ms, want %d", name, got, c.want)
 		}
 	}
 }
