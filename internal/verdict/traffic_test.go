@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
@@ -14,9 +15,10 @@ import (
 // TestTrafficIsOfTheStagesThatCount, by direction.
 func TestTrafficIsOfTheStagesThatCount(t *testing.T) {
 	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
-	e.Spec.Load.Stages = append([]v1alpha1.Stage{{Name: "warmup", Discard: true}}, e.Spec.Load.Stages...)
+	e.Spec.Load.Stages = append([]v1alpha1.Stage{{Name: "warmup", Discard: true}, {Name: "rest", Users: ptr.To[int64](0)}}, e.Spec.Load.Stages...)
 	e.Recorder.Traffic = []wire.NodeTraffic{
 		{Node: "db-0", Peer: "db-1", Stage: "warmup", DurationMicroseconds: 1_000_000, SentBytes: 1},
+		{Node: "db-0", Peer: "db-1", Stage: "rest", DurationMicroseconds: 9_000_000, SentBytes: 1},
 		{Node: "db-0", Peer: "db-1", Stage: "steady", DurationMicroseconds: 2_000_000, SentBytes: 40},
 		{Node: "db-0", Peer: "db-1", Stage: "more", DurationMicroseconds: 2_000_000, SentBytes: 2},
 		{Node: "db-1", Peer: "db-0", Stage: "steady", DurationMicroseconds: 3_000_000, SentBytes: 9},

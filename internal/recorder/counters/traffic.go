@@ -26,7 +26,8 @@ type edgeStage struct {
 // exchanged is a sample of an edge.
 type exchanged struct {
 	wire.PeerTraffic
-	at time.Time
+	at    time.Time
+	stage string
 }
 
 // NewTraffic returns sums for stages; results come in their order.
@@ -39,10 +40,10 @@ func (t *Traffic) Add(node, stage string, sample wire.Resources) {
 	for _, p := range sample.Peers {
 		e := edge{node, p.Node}
 		last, known := t.last[e]
-		now := exchanged{p, sample.At.Time}
+		now := exchanged{p, sample.At.Time, stage}
 		t.last[e] = now
 		took := now.at.Sub(last.at)
-		if !known || stage == "" || took <= 0 {
+		if !known || stage == "" || took <= 0 || last.stage != stage && took > gapMost { // most of a long gap was in stages before
 			continue
 		}
 		k := edgeStage{e, stage}

@@ -29,6 +29,7 @@ func TestTraffic(t *testing.T) {
 		{"b", "steady", sample(6, peer("a", 7))}, // a new pod
 		{"a", "steady", sample(0, peer("b", 0), peer("c", 1))},
 		{"a", "warmup", sample(1, peer("b", 1), peer("c", 4))},
+		{"a", "steady", sample(9, peer("b", 900), peer("c", 900))}, // most of it in the warm-up
 	} {
 		tr.Add(s.node, s.stage, s.sample)
 	}

@@ -10,15 +10,18 @@ import (
 	"replab.dev/internal/verdict/finding"
 )
 
-// Fill states the bytes of each direction in the stages that are not discarded, by the account of the node that sent them.
+// Fill states the bytes of each direction in the stages that count, by the account of the node that sent them. A stage at rest would dilute them.
 func Fill(e evidence.Run, s *evidence.Status) {
 	if !e.Whole() {
 		return
 	}
 	var all []v1alpha1.TrafficStatus
 	took := map[string]int64{} // microseconds
+	left := func(name string) bool {
+		return slices.ContainsFunc(e.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return s.Name == name && (s.Discard || s.AtRest()) })
+	}
 	for _, t := range e.Recorder.Traffic {
-		if t.DurationMicroseconds == 0 || slices.ContainsFunc(e.Spec.Load.Stages, func(stage v1alpha1.Stage) bool { return stage.Name == t.Stage && stage.Discard }) {
+		if t.DurationMicroseconds == 0 || left(t.Stage) {
 			continue
 		}
 		name := t.Node + " to " + t.Peer
