@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -51,6 +52,24 @@ func TestAbortInTheLastTrialIsNoConclusion(t *testing.T) {
 }
 
 // TestAbortAfterTheLastTrialKeepsItsConclusion: that was Inconclusive by itself, and its databases are still being removed.
+// TestAbortKeepsAMiss: no further trial could undo it.
+func TestAbortKeepsAMiss(t *testing.T) {
+	w := newWorld(t, func(name string) ending {
+		if name == "pair-semisync-1" {
+			return ending{verdict: v1alpha1.VerdictPassed, lost: 5, rate: 50}
+		}
+		return slower(name)
+	})
+	w.apply(pair)
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 4 }, "pair")
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Abort = true })
+	s := w.until(over, "pair")
+	if s.Status.Verdict != v1alpha1.VerdictFailed || condition(s, "Passed").Status != metav1.ConditionFalse || !strings.HasPrefix(s.Status.Reasons[0], "Aborted: ") ||
+		!strings.HasPrefix(s.Status.Reasons[1], "Expectation not met: semisync lostWrites max 0") {
+		t.Errorf("%s %q", s.Status.Verdict, s.Status.Reasons)
+	}
+}
+
 func TestAbortAfterTheLastTrialKeepsItsConclusion(t *testing.T) {
 	w := newWorld(t, func(name string) ending {
 		if strings.Contains(name, "semisync") {

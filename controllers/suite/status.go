@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -34,6 +35,12 @@ func (r *Reconciler) mark(s *v1alpha1.ReplicationSuite, out step.Outcome) {
 		status.Verdict, status.EstimatedCompletionTime, status.Reasons = v1alpha1.VerdictInconclusive, nil, nil
 		for _, line := range strings.Split(out.Message, "\n") {
 			status.Reasons = append(status.Reasons, out.Reason+": "+step.Truncate(line, step.MostOfReason))
+		}
+		for _, e := range status.Expectations { // no further trial can undo it
+			if e.Met == metav1.ConditionFalse {
+				status.Verdict = v1alpha1.VerdictFailed
+				status.Reasons = append(status.Reasons, fmt.Sprintf("Expectation not met: %s: %s.", e.Expectation, e.Found))
+			}
 		}
 	}
 	if status.StartTime != nil {

@@ -35,7 +35,7 @@ func (r *Reconciler) follow(ctx context.Context, s *v1alpha1.ReplicationSuite, r
 		return taken(run.Name), nil
 	case err != nil:
 		return step.Outcome{}, fmt.Errorf("read experiment %s: %w", run.Name, err)
-	case !found || !metav1.IsControlledBy(x, s) || run.UID != "" && x.UID != run.UID: // one that was replaced by its own YAML has the owner, too
+	case !found || !isOf(run, x, s):
 		return r.without(ctx, s, run, found)
 	case run.UID == "":
 		return adopt(run, x)
@@ -50,6 +50,11 @@ func (r *Reconciler) follow(ctx context.Context, s *v1alpha1.ReplicationSuite, r
 		return step.Wait(followEvery, v1alpha1.ReasonSuspended, "Trial %s is suspended. Set its spec.suspend to false.", run.Name), nil
 	}
 	return step.Wait(followEvery, v1alpha1.ReasonRunning, "Trial %s runs.", run.Name), nil
+}
+
+// isOf tells whether an experiment is a run's. One that was replaced by its own YAML has the owner, and another UID.
+func isOf(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment, s *v1alpha1.ReplicationSuite) bool {
+	return metav1.IsControlledBy(x, s) && (run.UID == "" || x.UID == run.UID)
 }
 
 // adopt writes down which experiment is the run's, and what it measures.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
 	"replab.dev/internal/figure"
@@ -29,6 +31,9 @@ func (r results) compareAll() {
 		if fields := r.unlike(c); len(fields) > 0 {
 			s.Notes = append(s.Notes, fmt.Sprintf("%s and %s also differ in spec.%s.", c.Of, c.To, strings.Join(fields, " and spec.")))
 		}
+		if r.otherStages(c) {
+			s.Notes = append(s.Notes, fmt.Sprintf("%s and %s have different stages: only the load of equal stages is compared.", c.Of, c.To))
+		}
 		for _, found := range r.comparison(c) {
 			s.Comparisons = append(s.Comparisons, found.SuiteComparisonStatus)
 		}
@@ -45,11 +50,13 @@ func (r results) compareAll() {
 // comparison has the metrics of a comparison, of all that both variants have figures of.
 func (r results) comparison(c v1alpha1.SuiteComparison) (all []compared) {
 	of, to := r.counted(c.Of), r.counted(c.To)
+	differ := r.otherStages(c)
 	for _, name := range c.Metrics {
 		e, _ := figure.Named(string(name)) // the rules refuse others
 		others := everywhere(e, inOrder(to))
 		for _, m := range everywhere(e, inOrder(of)) {
-			if slices.ContainsFunc(others, func(o metric) bool { return o.stage == m.stage && o.item == m.item }) {
+			ofAll := differ && m.stage == "" && (e.InStages || e.Rate) // figures of other loads
+			if !ofAll && slices.ContainsFunc(others, func(o metric) bool { return o.stage == m.stage && o.item == m.item }) {
 				all = append(all, ratio(c, m, of, to))
 			}
 		}
@@ -86,6 +93,16 @@ func ratio(c v1alpha1.SuiteComparison, m metric, of, to map[int32]*v1alpha1.Repl
 		found.Low, found.High = atLeast(found.percent.Low), atMost(found.percent.High)
 	}
 	return found
+}
+
+// otherStages tells whether the stages that count are not those of the other variant.
+func (r results) otherStages(c v1alpha1.SuiteComparison) bool {
+	of, to := inOrder(r.counted(c.Of)), inOrder(r.counted(c.To))
+	return len(of) > 0 && len(to) > 0 && !equality.Semantic.DeepEqual(counting(of[0]), counting(to[0]))
+}
+
+func counting(x *v1alpha1.ReplicationExperiment) []v1alpha1.Stage {
+	return slices.DeleteFunc(slices.Clone(x.Spec.Load.Stages), func(s v1alpha1.Stage) bool { return s.Discard })
 }
 
 // unlike are fields beside the topology in which two variants differ.

@@ -103,6 +103,65 @@ func TestCountsOfAHeldUpLoadAreMinimums(t *testing.T) {
 	}
 }
 
+// TestCountsOfAStageAreJudgedByTheStage: one was held up, one is empty, and the whole load is neither.
+func TestCountsOfAStageAreJudgedByTheStage(t *testing.T) {
+	p := play(t, pair, 12, func(_ *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+		rate(x, 100_000)
+		stage := func(name string, requests, paused int64) {
+			of := v1alpha1.StageStatus{Name: name}
+			of.Requests, of.DurationMilliseconds, of.PausedMilliseconds = requests, ptr.To[int64](1000), ptr.To(paused)
+			x.Spec.Load.Stages = append(x.Spec.Load.Stages, v1alpha1.Stage{Name: name})
+			x.Status.Load.Stages = append(x.Status.Load.Stages, of)
+		}
+		x.Spec.Load.Stages = nil
+		stage("held", 10, 50)
+		stage("free", 10, 0)
+		stage("empty", 0, 0)
+		l := x.Status.Load
+		l.Requests, l.DurationMilliseconds, l.PausedMilliseconds = 2000, ptr.To[int64](100_000), ptr.To[int64](50)
+	})
+	found := map[string]v1alpha1.TrialsFigure{}
+	for _, f := range p.Status.Variants[0].Figures {
+		found[string(f.Name)+" "+f.Stage] = f
+	}
+	if _, has := found["failedRequests empty"]; has || found["requests held"].MedianAtLeast != "10" || found["requests free"].Median != "10" || found["requests "].Median != "2000" {
+		t.Errorf("%+v", found)
+	}
+}
+
+// TestLoadsOfOtherStagesAreNotCompared: a longer load with a slow stage has fewer requests a second, whatever the variant.
+func TestLoadsOfOtherStagesAreNotCompared(t *testing.T) {
+	p := play(t, pair, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+		rate(x, 100_000)
+		common := v1alpha1.StageStatus{Name: "steady"}
+		common.RequestsPerSecondMilli = ptr.To[int64](100_000)
+		x.Status.Load.Stages = []v1alpha1.StageStatus{common}
+		if run.Variant == "b" {
+			x.Spec.Load.Stages = append(x.Spec.Load.Stages, v1alpha1.Stage{Name: "slow", Users: ptr.To[int64](1)})
+		}
+	})
+	if c := p.Status.Comparisons; len(c) != 1 || c[0].Stage != "steady" || c[0].RatioPercent != "100" {
+		t.Errorf("%+v", c)
+	}
+	if !slices.Contains(p.Status.Notes, "b and a have different stages: only the load of equal stages is compared.") {
+		t.Errorf("notes %q", p.Status.Notes)
+	}
+}
+
+func TestManyUnusableRunsOfAVariantAreNoted(t *testing.T) {
+	for every, want := range map[int32]bool{2: true, 6: false} {
+		p := play(t, pair, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+			rate(x, 1000)
+			if run.Variant == "b" && run.Round%every == 0 {
+				run.Verdict = v1alpha1.VerdictInconclusive
+			}
+		})
+		if said := slices.ContainsFunc(p.Status.Notes, func(n string) bool { return strings.Contains(n, "runs of variant b were Inconclusive") }); said != want {
+			t.Errorf("every %d: notes %q", every, p.Status.Notes)
+		}
+	}
+}
+
 // TestFiguresOfListsAreOfTheSameItem in all trials, although nodes have their trial's name.
 func TestFiguresOfListsAreOfTheSameItem(t *testing.T) {
 	spec := strings.Replace(pair, "metrics: [requestsPerSecond]", "metrics: [replicationSentBytes, stageCPUMillicores]", 1) + `

@@ -72,16 +72,35 @@ func (m metric) path(x *v1alpha1.ReplicationExperiment) string {
 func (m metric) of(x *v1alpha1.ReplicationExperiment) (compare.Interval, bool) {
 	s := &x.Status
 	if m.PartOf != "" {
-		if whole := figure.At(s, m.PartOf); whole == nil || *whole == 0 {
+		whole := m.PartOf
+		if m.stage != "" {
+			whole = figure.Entry{Path: m.PartOf}.OfStage(m.stage)
+		}
+		if n := figure.At(s, whole); n == nil || *n == 0 {
 			return compare.Interval{}, false
 		}
 	}
 	v, ok := compare.Measured(s, m.path(x))
-	if m.Rate && s.Load != nil && compare.HeldUp(s.Load.StageFigures) != "" {
+	if load := m.load(s); m.Rate && load != nil && compare.HeldUp(*load) != "" {
 		v.High = math.Inf(1) // the recorder held requests up, which it would have counted
 	}
 	scale := float64(max(1, m.Scale))
 	return compare.Interval{Low: v.Low / scale, High: v.High / scale}, ok
+}
+
+// load has the figures of the load that the metric is of, or of its stage. It is nil where they were not measured.
+func (m metric) load(s *v1alpha1.ReplicationExperimentStatus) *v1alpha1.StageFigures {
+	if s.Load == nil {
+		return nil
+	}
+	if m.stage == "" {
+		return &s.Load.StageFigures
+	}
+	i := slices.IndexFunc(s.Load.Stages, func(stage v1alpha1.StageStatus) bool { return stage.Name == m.stage })
+	if i < 0 {
+		return nil
+	}
+	return &s.Load.Stages[i].StageFigures
 }
 
 // Value is a figure of one trial, in the unit of its metric.

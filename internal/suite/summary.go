@@ -49,6 +49,7 @@ func Summarize(suite *v1alpha1.ReplicationSuite, experiments map[string]*v1alpha
 	for _, v := range suite.Spec.Variants {
 		s.Variants = append(s.Variants, r.variant(v.Name))
 		s.Notes = append(s.Notes, r.mixed(v.Name)...)
+		s.Notes = append(s.Notes, r.selected(v.Name)...)
 	}
 	s.Notes = append(s.Notes, r.beside()...)
 	r.compareAll()
@@ -65,6 +66,23 @@ func (r results) deleted() (notes []string) {
 		}
 	}
 	return notes
+}
+
+// selected says that many runs of a variant are not among its figures: those that are may be the ones that a busy machine let pass.
+func (r results) selected(variant string) []string {
+	runs, unusable := 0, 0
+	for _, run := range r.suite.Status.Runs {
+		if run.Variant == variant && run.Verdict != "" {
+			runs++
+			if run.Verdict == v1alpha1.VerdictInconclusive {
+				unusable++
+			}
+		}
+	}
+	if unusable*4 <= runs {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d runs of variant %s were Inconclusive: its figures are of the others.", unusable, runs, variant)}
 }
 
 // mixed says that trials of a variant did not run the same software.
