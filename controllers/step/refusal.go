@@ -10,6 +10,7 @@ import (
 // Refusal is what an error says of a write that the API server refuses.
 type Refusal int
 
+// Refusals.
 const (
 	NotRefused  Refusal = iota // the error is another one, and may go away
 	RefusedNow                 // what refuses may change: a quota is freed, a right given, a webhook started

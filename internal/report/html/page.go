@@ -99,7 +99,7 @@ func newPage(d *figures.Document) (*Page, error) {
 	if p.Phases, err = phases(d); err != nil {
 		return nil, err
 	}
-	p.YAML, err = d.Results.Repeat()
+	p.YAML, err = d.Repeat()
 	return p, err
 }
 

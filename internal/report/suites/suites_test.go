@@ -46,6 +46,7 @@ func ended() *v1alpha1.ReplicationSuite {
 			{Of: "semisync", To: "async", Metric: "p99Microseconds", Stage: "steady", Low: "101", N: 7, P: "0.016", Conclusion: "Undecided"},
 			{Of: "semisync", To: "async", Metric: "p99Microseconds", Stage: "open", Low: "0", N: 7, P: "0.3", Conclusion: "Undecided", RoundsNeeded: 40},
 			{Of: "semisync", To: "async", Metric: "p50Microseconds", Stage: "open", Low: "90", High: "110", N: 7, P: "1", Conclusion: "Undecided", RoundsNeeded: 21268},
+			{Of: "semisync", To: "async", Metric: "p50Microseconds", Stage: "idle", Conclusion: "Undecided"},
 		},
 		Expectations: []v1alpha1.ExpectationStatus{{Expectation: "semisync lostWrites at most 0 in every trial", Found: "1 of 7 lost some", Met: metav1.ConditionFalse}},
 	}

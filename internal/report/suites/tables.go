@@ -71,10 +71,13 @@ func rounds(c v1alpha1.SuiteComparisonStatus) string {
 	return fmt.Sprintf("%d of about %d", c.N, c.RoundsNeeded)
 }
 
-// Compared are the comparisons to show: without those of a stage that say what the comparison of the whole load says.
+// Compared are the comparisons to show: without those of a stage that was not measured, or that says what the comparison of the whole load says.
 func Compared(s *v1alpha1.ReplicationSuite) (all []v1alpha1.SuiteComparisonStatus) {
 	seen := once{}
 	for _, c := range s.Status.Comparisons {
+		if c.Stage != "" && c.N == 0 { // a stage at rest has none of the figures of loads
+			continue
+		}
 		if seen.more(c.Of+"/"+c.To+string(c.Metric)+c.Item, c.Stage, []string{string(c.RatioPercent), string(c.Low), string(c.High), string(c.Conclusion)}) {
 			all = append(all, c)
 		}
