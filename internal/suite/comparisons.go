@@ -32,7 +32,7 @@ func (r results) compareAll() {
 			s.Notes = append(s.Notes, fmt.Sprintf("%s and %s also differ in spec.%s.", c.Of, c.To, strings.Join(fields, " and spec.")))
 		}
 		if r.otherStages(c) {
-			s.Notes = append(s.Notes, fmt.Sprintf("%s and %s have different stages: only the load of equal stages is compared.", c.Of, c.To))
+			s.Notes = append(s.Notes, fmt.Sprintf("%s and %s have different stages: their whole loads are not compared.", c.Of, c.To))
 		}
 		for _, found := range r.comparison(c) {
 			s.Comparisons = append(s.Comparisons, found.SuiteComparisonStatus)

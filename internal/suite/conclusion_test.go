@@ -143,7 +143,7 @@ func TestLoadsOfOtherStagesAreNotCompared(t *testing.T) {
 	if c := p.Status.Comparisons; len(c) != 1 || c[0].Stage != "steady" || c[0].RatioPercent != "100" {
 		t.Errorf("%+v", c)
 	}
-	if !slices.Contains(p.Status.Notes, "b and a have different stages: only the load of equal stages is compared.") {
+	if !slices.Contains(p.Status.Notes, "b and a have different stages: their whole loads are not compared.") {
 		t.Errorf("notes %q", p.Status.Notes)
 	}
 }
