@@ -51,7 +51,6 @@ func TestAbortInTheLastTrialIsNoConclusion(t *testing.T) {
 	}
 }
 
-// TestAbortAfterTheLastTrialKeepsItsConclusion: that was Inconclusive by itself, and its databases are still being removed.
 // TestAbortKeepsAMiss: no further trial could undo it.
 func TestAbortKeepsAMiss(t *testing.T) {
 	w := newWorld(t, func(name string) ending {
@@ -64,12 +63,13 @@ func TestAbortKeepsAMiss(t *testing.T) {
 	w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 4 }, "pair")
 	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Abort = true })
 	s := w.until(over, "pair")
-	if s.Status.Verdict != v1alpha1.VerdictFailed || condition(s, "Passed").Status != metav1.ConditionFalse || !strings.HasPrefix(s.Status.Reasons[0], "Aborted: ") ||
-		!strings.HasPrefix(s.Status.Reasons[1], "Expectation not met: semisync lostWrites max 0") {
+	if s.Status.Verdict != v1alpha1.VerdictFailed || condition(s, "Passed").Status != metav1.ConditionFalse || !strings.HasPrefix(s.Status.Reasons[1], "Aborted: ") ||
+		!strings.HasPrefix(s.Status.Reasons[0], "Expectation not met: semisync lostWrites max 0") {
 		t.Errorf("%s %q", s.Status.Verdict, s.Status.Reasons)
 	}
 }
 
+// TestAbortAfterTheLastTrialKeepsItsConclusion: that was Inconclusive by itself, and its databases are still being removed.
 func TestAbortAfterTheLastTrialKeepsItsConclusion(t *testing.T) {
 	w := newWorld(t, func(name string) ending {
 		if strings.Contains(name, "semisync") {
@@ -227,7 +227,7 @@ func TestAbortEndsASuiteWhoseTrialsNameIsTaken(t *testing.T) {
 	}
 }
 
-// TestAbortOfAChangedSuiteRemovesDatabases: the trial that ran when the spec was changed passed, so nobody needs them.
+// TestAbortOfAChangedSuiteRemovesDatabases: the trial that ran when the spec was changed passed.
 func TestAbortOfAChangedSuiteRemovesDatabases(t *testing.T) {
 	w := newWorld(t, passed)
 	x := w.waiting()

@@ -156,7 +156,8 @@ func (r *Reconciler) edited(ctx context.Context, s *v1alpha1.ReplicationSuite) (
 	if err != nil {
 		return 0, err
 	}
-	if changed && !strings.HasPrefix(s.Status.Reasons[0], v1alpha1.ReasonAborted) && !slices.Contains(s.Status.Notes, changedAfterwards) {
+	aborted := slices.ContainsFunc(s.Status.Reasons, func(reason string) bool { return strings.HasPrefix(reason, v1alpha1.ReasonAborted) })
+	if changed && !aborted && !slices.Contains(s.Status.Notes, changedAfterwards) {
 		s.Status.Notes = step.AtMost(append(s.Status.Notes, changedAfterwards), more)
 	}
 	if stays, err := r.thin(ctx, s, ended); err != nil || stays != "" {

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -9,6 +8,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/step"
+	"replab.dev/internal/suite"
 )
 
 // mostOfEvent is how many bytes of a message an event has.
@@ -28,19 +28,16 @@ func (r *Reconciler) set(s *v1alpha1.ReplicationSuite, condition string, status 
 	})
 }
 
-// mark writes what a step came to into the conditions. A verdict ends the suite.
+// mark writes what a step came to into the conditions. A verdict ends the suite, and a proven miss is Failed however it ends.
 func (r *Reconciler) mark(s *v1alpha1.ReplicationSuite, out step.Outcome) {
 	status := &s.Status
 	if out.Terminal {
-		status.Verdict, status.EstimatedCompletionTime, status.Reasons = v1alpha1.VerdictInconclusive, nil, nil
+		status.Verdict, status.EstimatedCompletionTime, status.Reasons = v1alpha1.VerdictInconclusive, nil, suite.Missed(status)
+		if len(status.Reasons) > 0 {
+			status.Verdict = v1alpha1.VerdictFailed
+		}
 		for _, line := range strings.Split(out.Message, "\n") {
 			status.Reasons = append(status.Reasons, out.Reason+": "+step.Truncate(line, step.MostOfReason))
-		}
-		for _, e := range status.Expectations { // no further trial can undo it
-			if e.Met == metav1.ConditionFalse {
-				status.Verdict = v1alpha1.VerdictFailed
-				status.Reasons = append(status.Reasons, fmt.Sprintf("Expectation not met: %s: %s.", e.Expectation, e.Found))
-			}
 		}
 	}
 	if status.StartTime != nil {

@@ -144,7 +144,7 @@ var ofReplication = []Entry{
 		Name: "degradedCommits", Path: "replication.degradedCommits", Title: "degraded commits", Better: Lower, Goal: true, Compared: true, Rate: true, Main: true,
 		Absent: "in this topology no commit waits for another node",
 	},
-	{Name: "degradedMilliseconds", Path: "replication.degradedMilliseconds", Title: "degraded for", Better: Lower, Absent: "only with Patroni the time without a standby is known"},
+	{Name: "degradedMilliseconds", Path: "replication.degradedMilliseconds", Title: "degraded for", Better: Lower, Absent: "this topology does not tell how long commits did not wait"},
 	{Name: "replicationSentBytes", Path: "replication.traffic[].sentBytes", Title: "replication sent in all", Absent: "it is counted between two primaries only"},
 	{Name: "replicationSentBytesPerSecond", Path: "replication.traffic[].sentBytesPerSecond", Title: "replication sent", Absent: "it is counted between two primaries only"},
 }
@@ -200,7 +200,7 @@ var ofWrites = []Entry{
 	},
 }
 
-const onlyGroups = "only the members of a Galera cluster count it"
+const onlyGroups = "only the members of a group count it"
 
 var ofGroup = []Entry{
 	{Name: "certificationFailures", Path: "replication.group.certificationFailures", Title: "certification failures", Better: Lower, Goal: true, Absent: onlyGroups},

@@ -48,9 +48,15 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-func TestAProcessThatHasEndedHasNoFigures(t *testing.T) {
+func TestWhatCannotBeReadIsNotZero(t *testing.T) {
 	proc := fake(t, map[int]int{7: 100})
-	must(t, os.Remove(filepath.Join(proc, "7", "io")))
+	io := filepath.Join(proc, "7", "io")
+	must(t, os.Remove(io))
+	must(t, os.Mkdir(io, 0o700))
+	if got, err := others(proc, 12); err == nil || errors.Is(err, errNoProcess) {
+		t.Errorf("of a process whose input and output cannot be read: %+v, %v", got, err)
+	}
+	must(t, os.Remove(io))
 	if _, err := others(proc, 12); !errors.Is(err, errNoProcess) {
 		t.Errorf("of a process that ended: %v", err)
 	}

@@ -25,7 +25,7 @@ func conclude(suite *v1alpha1.ReplicationSuite) (v1alpha1.Verdict, []string) {
 		switch e.Met {
 		case metav1.ConditionFalse:
 			verdict = v1alpha1.VerdictFailed
-			reasons = append(reasons, fmt.Sprintf("Expectation not met: %s: %s.", e.Expectation, e.Found))
+			reasons = append(reasons, missed(e))
 		case metav1.ConditionUnknown:
 			if verdict == v1alpha1.VerdictPassed {
 				verdict = v1alpha1.VerdictInconclusive
@@ -52,6 +52,20 @@ func conclude(suite *v1alpha1.ReplicationSuite) (v1alpha1.Verdict, []string) {
 		reasons = []string{fmt.Sprintf("All %d expectations are met.", n)}
 	}
 	return verdict, reasons
+}
+
+// Missed are the reasons of a suite that ends before its last trial: no further one could undo them.
+func Missed(s *v1alpha1.ReplicationSuiteStatus) (reasons []string) {
+	for _, e := range s.Expectations {
+		if e.Met == metav1.ConditionFalse {
+			reasons = append(reasons, missed(e))
+		}
+	}
+	return reasons
+}
+
+func missed(e v1alpha1.ExpectationStatus) string {
+	return fmt.Sprintf("Expectation not met: %s: %s.", e.Expectation, e.Found)
 }
 
 // Invalid is the run that stops the suite, nil where there is none.

@@ -68,7 +68,7 @@ func (r results) deleted() (notes []string) {
 	return notes
 }
 
-// selected says that many runs of a variant are not among its figures: those that are may be the ones that a busy machine let pass.
+// selected notes that many runs of a variant were Inconclusive: the others may be those of a less busy machine.
 func (r results) selected(variant string) []string {
 	runs, unusable := 0, 0
 	for _, run := range r.suite.Status.Runs {
@@ -163,7 +163,7 @@ func (r results) variant(name string) v1alpha1.VariantStatus {
 
 const (
 	mostFigures = 256  // that the status holds of a variant
-	mostOfAll   = 2048 // of all variants: with 1,024 runs they are 1.3 MB, and an API server keeps objects of 1.5
+	mostOfAll   = 2048 // of all variants: with 1,024 runs a status then has 1.1 MB, and an API server keeps objects of 1.5
 )
 
 func summary(m metric, values []compare.Interval) v1alpha1.TrialsFigure {

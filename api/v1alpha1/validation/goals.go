@@ -126,12 +126,12 @@ func outage(s *spec, path *field.Path, g v1alpha1.Goal) {
 
 // need of figures that only some experiments have.
 type need struct {
-	metrics string // names between blanks; a star stands for the rest of a name
+	metrics string // names between blanks; a star stands for any part of a name
 	met     func(*spec) bool
 	message string
 }
 
-// needs of figures that goals or suites may name. Those of goals alone are in measured.
+// needs that one part of the spec decides. The others are in measured.
 var needs = []need{
 	{
 		"certificationFailures forcedAborts flowControlPausedPercent deadlocks receiveQueue*", (*spec).galera,
