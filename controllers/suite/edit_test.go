@@ -112,6 +112,18 @@ func TestATrialThatWasEditedWhileItWaitedIsRepeated(t *testing.T) {
 	}
 }
 
+func TestATrialThatWasAbortedBeforeItsStartIsRepeated(t *testing.T) {
+	w := newWorld(t, slower)
+	x := w.waiting()
+	x.Spec.Abort = true
+	must(t, w.client.Update(t.Context(), x))
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return s.Status.Runs[0].Verdict != "" }, "pair")
+	w.stands = false
+	if s := w.until(over, "pair"); s.Status.Trials.Repeated != 1 || s.Status.Trials.Passed != 12 {
+		t.Errorf("%s %q, %+v", s.Status.Verdict, s.Status.Reasons, s.Status.Trials)
+	}
+}
+
 func TestASuspendedTrialIsNamed(t *testing.T) {
 	w := newWorld(t, slower)
 	x := w.waiting()
@@ -241,6 +253,24 @@ func TestAbortOfAChangedSuiteRemovesDatabases(t *testing.T) {
 	must(t, w.client.Get(t.Context(), client.ObjectKeyFromObject(x), x))
 	if x.Spec.Keep != v1alpha1.KeepNever {
 		t.Errorf("keep is %s", x.Spec.Keep)
+	}
+	s := w.until(func(s *v1alpha1.ReplicationSuite) bool { return s.Status.ObservedGeneration == s.Generation }, "pair")
+	if slices.Contains(s.Status.Notes, changedAfterwards) {
+		t.Errorf("notes %q", s.Status.Notes)
+	}
+}
+
+// TestDatabasesStayWhereTheSpecIsTooLong: the cache has no keepTrials of it.
+func TestDatabasesStayWhereTheSpecIsTooLong(t *testing.T) {
+	w := newWorld(t, slower)
+	w.apply(pair)
+	w.until(over, "pair")
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Trials, s.Spec.KeepTrials = 0, 0 })
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return s.Status.ObservedGeneration == s.Generation }, "pair")
+	x := &v1alpha1.ReplicationExperiment{}
+	must(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "pair-async-3"}, x))
+	if x.Spec.Keep == v1alpha1.KeepNever {
+		t.Error("its databases were removed")
 	}
 }
 

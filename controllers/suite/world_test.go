@@ -174,7 +174,7 @@ func (w *world) play() {
 		case complete:
 			s.ObservedGeneration = x.Generation // its databases are gone
 		case x.Spec.Abort:
-			end = ending{verdict: v1alpha1.VerdictInconclusive}
+			end = ending{verdict: v1alpha1.VerdictInconclusive, refused: s.StartTime == nil}
 			fallthrough
 		case !w.stands:
 			start, now := metav1.NewTime(w.now), metav1.NewTime(w.now.Add(time.Minute))

@@ -5,13 +5,13 @@ import "testing"
 // TestNoBoundIsRoundedAway: a lower bound is never shown as more, and an upper one never as less.
 func TestNoBoundIsRoundedAway(t *testing.T) {
 	value := func(v int64) *int64 { return &v }
-	for us, want := range map[int64]string{9996: "≥9.996ms", 99_966: "≥99.96ms", 999_960: "≥999.9ms", 12_349_990: "≥12.34s", 999: "≥999µs", 0: "≥0µs", 150_960_000: "≥150.9s"} {
+	for us, want := range map[int64]string{9996: "≥9.996ms", 99_966: "≥99.96ms", 999_960: "≥999.9ms", 12_349_990: "≥12.34s", 999: "≥999µs", 0: "≥0µs", 150_960_000: "≥150.9s", 16_580: "≥16.58ms"} {
 		f := Figure{Path: "load.latency.p99Microseconds", Value: &us, AtLeast: &us}
 		if got := f.Short(); got != want {
 			t.Errorf("at least %d µs is %s, want %s", us, got, want)
 		}
 	}
-	for ms, want := range map[int64]string{12_341: "≤12.35s", 9994: "≤9.994s", 100: "≤100ms", 150_110: "≤150.2s"} {
+	for ms, want := range map[int64]string{12_341: "≤12.35s", 9994: "≤9.994s", 100: "≤100ms", 150_110: "≤150.2s", 10_050: "≤10.05s"} {
 		f := Figure{Path: "outageMilliseconds", Value: &ms, AtMost: &ms}
 		if got := f.Short(); got != want {
 			t.Errorf("at most %d ms is %s, want %s", ms, got, want)

@@ -146,6 +146,15 @@ func TestLoadsOfOtherStagesAreNotCompared(t *testing.T) {
 	if !slices.Contains(p.Status.Notes, "b and a have different stages: their whole loads are not compared.") {
 		t.Errorf("notes %q", p.Status.Notes)
 	}
+	for _, x := range p.experiments { // a stage that does not count makes no difference
+		if stages := x.Spec.Load.Stages; len(stages) > 1 {
+			stages[1].Discard = true
+		}
+	}
+	suite.Summarize(p.ReplicationSuite, p.experiments)
+	if c := p.Status.Comparisons; len(c) != 2 || c[0].Stage != "" {
+		t.Errorf("beside a discarded stage: %+v", c)
+	}
 }
 
 func TestManyUnusableRunsOfAVariantAreNoted(t *testing.T) {
@@ -420,6 +429,7 @@ func TestTheMostInterestingTrialsAreKept(t *testing.T) {
 			run.Verdict = v1alpha1.VerdictInconclusive
 		case 3: // nothing was made for it
 			run.Verdict, x.Status.StartTime = v1alpha1.VerdictFailed, nil
+			x.Status.Writes = &v1alpha1.WritesStatus{Lost: ptr.To[int64](1)}
 		case 2:
 			run.Verdict = v1alpha1.VerdictFailed
 		case 4, 5:

@@ -21,6 +21,18 @@ func judgedBeside(change func(*evidence.Run)) v1alpha1.ReplicationExperimentStat
 	return s
 }
 
+// TestAPartOfNothingIsOpen where the figure may be 0, too.
+func TestAPartOfNothingIsOpen(t *testing.T) {
+	var e evidence.Run
+	s := judgedBeside(func(run *evidence.Run) { run.Baseline.Status.Load.Failures, e = 0, *run })
+	s.Load.Failures = 5
+	s.Bounds = []v1alpha1.BoundStatus{{Figure: "load.failures", AtLeast: ptr.To[int64](0), AtMost: ptr.To[int64](5), Because: "the recorder paused"}}
+	permille, met, why := againstBaseline(e, &s, v1alpha1.Goal{Metric: "failedRequests", MaxPercentOfBaseline: ptr.To[int64](100)})
+	if permille != nil || met != metav1.ConditionUnknown || !strings.Contains(why.String(), "the recorder paused") {
+		t.Errorf("%v, %s, %s", permille, met, why)
+	}
+}
+
 // TestGoalsInPercentOfTheBaseline: this run is half as fast, and its p99 twice as long.
 func TestGoalsInPercentOfTheBaseline(t *testing.T) {
 	throughput := func(least int64) v1alpha1.Goal {

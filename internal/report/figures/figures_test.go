@@ -113,7 +113,7 @@ func TestAnAbsentFigureSaysWhy(t *testing.T) {
 		"status.replication.lag.p99Microseconds":      "lag probe was off",
 		"status.nodes[semisync-db-0].rows":            "could not be read",
 		"status.nodes[semisync-db-0].group.deadlocks": "reasons and notes say why",
-		"status.replication.group.forcedAborts":       "Galera",
+		"status.replication.group.forcedAborts":       "the members of a group",
 		"status.faults[crash].lossWindowMilliseconds": "no write was lost",
 	} {
 		f := d.Figure(path)

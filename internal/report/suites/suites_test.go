@@ -32,7 +32,7 @@ func ended() *v1alpha1.ReplicationSuite {
 		}},
 		Variants: []v1alpha1.VariantStatus{
 			{Name: "async", Trials: 7, Losses: &v1alpha1.LossesStatus{LostIn: 0, Of: 7, UpperPercent: 35}, Figures: []v1alpha1.TrialsFigure{
-				{Name: "requestsPerSecond", Median: "1200.25", Low: "1100", High: "1300", N: 7},
+				{Name: "requestsPerSecond", Median: "1200.25", Low: "1.001", High: "1300", N: 7},
 				{Name: "failedRequests", Median: "0.5", Low: "0", High: "3", N: 7},
 				{Name: "p99Microseconds", MedianAtLeast: "94718", Low: "94718", High: "94718", N: 7},
 				{Name: "p99Microseconds", Stage: "steady", MedianAtLeast: "94718", Low: "94718", High: "94718", N: 7},
@@ -76,14 +76,14 @@ async     0         7    at most 35%
 
 Medians of the trials, with their 95% interval
 FIGURE        OF  ASYNC                              SEMISYNC
-successful requests/s  -  1,200/s (1,100/s to 1,300/s, n 7)  900/s (n 5)
+successful requests/s  -  1,200/s (1.001/s to 1,300/s, n 7)  900/s (n 5)
 failed requests   -  0.5 (0 to 3, n 7)   unknown (n 7)
 latency p99   -  at least 94.71 ms (94.71 ms to 94.72 ms, n 7)              -
 processor   app in steady  0.610 CPU (n 7)              -
 
 Published figures beside the measured ones
 VARIANT   FIGURE       OF    PUBLISHED   MEASURED                            SOURCE
-async     successful requests/s   -        320/s       1,200/s (1,100/s to 1,300/s, n 7)   seed 000
+async     successful requests/s   -        320/s       1,200/s (1.001/s to 1,300/s, n 7)   seed 000
 async     successful requests/s   steady   249.5/s       not measured                        seed 000
 async     failed requests   -   1.1   0.5 (0 to 3, n 7)   seed 001
 
