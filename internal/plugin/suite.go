@@ -27,20 +27,13 @@ import (
 func (o *Options) followSuite(ctx context.Context, c Cluster, name string, uid types.UID, d display) (conclusion, error) {
 	begun := time.Now()
 	progress := suiteProgress{o: o, drawn: !d.plain && o.terminal()}
-	s, err := runs.Follow(ctx, c.Cluster, client.ObjectKey{Namespace: c.Namespace, Name: name}, uid, d.timeout, progress.see)
+	key := client.ObjectKey{Namespace: c.Namespace, Name: name}
+	s, err := runs.Follow(ctx, c.Cluster, key, uid, d.timeout, progress.see)
 	progress.clear()
-	back := fmt.Sprintf("`kubectl replab watch suite/%s -n %s` comes back to it", name, c.Namespace)
-	switch {
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(o.ErrOut, "\nSuite %s goes on. Come back: kubectl replab watch suite/%[1]s -n %s; end it: kubectl replab abort suite/%[1]s -n %[2]s\n", name, c.Namespace)
-		return conclusion{code: ExitInterrupted}, nil
-	case apierrors.IsNotFound(err) && s != nil && s.Status.Verdict != "": // its ttl removed it
-	case apierrors.IsNotFound(err):
-		return conclusion{code: ExitNotRun}, fmt.Errorf("suite %s was deleted before its verdict was seen", name)
-	case errors.Is(err, context.DeadlineExceeded) && time.Since(begun) >= d.timeout:
-		return conclusion{code: ExitNotRun}, fmt.Errorf("suite %s has not ended after %s: %s", name, d.timeout, back)
-	case err != nil:
-		return conclusion{code: ExitNotRun}, fmt.Errorf("%w; the suite may go on: %s", err, back)
+	of := followed{noun: suiteNoun, argument: suiteNoun + "/" + name, name: key, after: d.timeout, step: "not over"}
+	of.over = s != nil && s.Status.Verdict != ""
+	if code, err := o.left(of, err, time.Since(begun)); code != ExitOK {
+		return conclusion{code: code}, err
 	}
 	fmt.Fprintf(o.Out, "\n%s", suites.Text(s))
 	return conclusion{code: exitOfVerdict(s.Status.Conditions, s.Status.Verdict), suite: s}, nil

@@ -93,21 +93,42 @@ func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.
 	} else {
 		x, err = o.screen(ctx, w)
 	}
-	back := fmt.Sprintf("`kubectl replab watch %s -n %s` comes back to it", name, c.Namespace)
-	switch {
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(o.ErrOut, "\nExperiment %s goes on. Come back: kubectl replab watch %s -n %s; end it: kubectl replab abort %s -n %s\n", name, name, c.Namespace, name, c.Namespace)
-		return conclusion{code: ExitInterrupted}, nil
-	case apierrors.IsNotFound(err) && x != nil && x.Status.Verdict != "": // its ttl removed it
-	case apierrors.IsNotFound(err):
-		return conclusion{code: ExitNotRun}, fmt.Errorf("experiment %s was deleted before its verdict was seen", name)
-	case errors.Is(err, context.DeadlineExceeded) && time.Since(begun) >= d.timeout:
-		return conclusion{code: ExitNotRun}, fmt.Errorf("experiment %s is still at %s after %s: %s", name, stands(x), d.timeout, back)
-	case err != nil:
-		return conclusion{code: ExitNotRun}, fmt.Errorf("%w; the run may go on: %s", err, back)
+	of := followed{noun: experimentNoun, argument: name, name: key, after: d.timeout, step: "still at " + stands(x)}
+	of.over = x != nil && x.Status.Verdict != ""
+	if code, err := o.left(of, err, time.Since(begun)); code != ExitOK {
+		return conclusion{code: code}, err
 	}
 	fmt.Fprintf(o.Out, "\n%s", table.Result(x))
 	return conclusion{code: exitOf(x), experiment: x}, nil
+}
+
+// followed is what was shown until it ended, or until following stopped.
+type followed struct {
+	noun, argument string // argument names it in commands
+	name           client.ObjectKey
+	over           bool // the verdict was seen
+	after          time.Duration
+	step           string // where it stands
+}
+
+// left tells why following stopped before the verdict. The code is ExitOK where the verdict was seen.
+func (o *Options) left(f followed, err error, took time.Duration) (code int, _ error) {
+	command := func(verb string) string {
+		return fmt.Sprintf("kubectl replab %s %s -n %s", verb, f.argument, f.name.Namespace)
+	}
+	back := fmt.Sprintf("`%s` comes back to it", command("watch"))
+	switch {
+	case err == nil, apierrors.IsNotFound(err) && f.over: // its ttl removed it
+		return ExitOK, nil
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintf(o.ErrOut, "\n%s %s goes on. Come back: %s; end it: %s\n", capital(f.noun), f.name.Name, command("watch"), command("abort"))
+		return ExitInterrupted, nil
+	case apierrors.IsNotFound(err):
+		return ExitNotRun, fmt.Errorf("%s %s was deleted before its verdict was seen", f.noun, f.name.Name)
+	case errors.Is(err, context.DeadlineExceeded) && took >= f.after:
+		return ExitNotRun, fmt.Errorf("%s %s is %s after %s: %s", f.noun, f.name.Name, f.step, f.after, back)
+	}
+	return ExitNotRun, fmt.Errorf("%w; the %s may go on: %s", err, f.noun, back)
 }
 
 // stands is the step of a run, which may not have been seen.
