@@ -49,6 +49,9 @@ var (
 	NothingAcknowledged    = Code{Clause, "no write was acknowledged during the load"}
 	NothingToLose          = Code{Clause, "no write is known to have been acknowledged in the second before fault %s"}
 	Because                = Code{Clause, "%s"}
+	OtherWriter            = Code{Clause, "the surviving cluster may have other rows than node %s"}
+	RowsUnread             = Code{Clause, "node %s was not read and may hold some of these writes"}
+	RowsToCome             = Code{Clause, "node %s may not have applied all that the other members had"}
 	RowsDoNotAddUp         = Code{Invalid, "The rows do not add up: %s."}
 	GhostsOverlap          = Code{Note, "ghostWrites is unknown: several nodes have ghost writes, and the audit did not tell how many are the same."}
 	NoLossWindow           = Code{Note, "No loss window is reported: %s."}

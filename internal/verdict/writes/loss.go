@@ -256,7 +256,7 @@ func lossRemarks(e evidence.Run, s *evidence.Status) []finding.Finding {
 			confirmed++
 		}
 	}
-	if *s.Writes.Lost > 0 || confirmed == 0 {
+	if *s.Writes.Lost > 0 || confirmed == 0 || !otherWriter(e).None() {
 		return nil
 	}
 	return []finding.Finding{finding.Of(finding.NoLosses, confirmed)}

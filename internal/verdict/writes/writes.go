@@ -66,6 +66,7 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	if e.Audit == nil {
 		return
 	}
+	boundByRows(b, e, s)
 	for _, a := range e.Audit.Nodes {
 		if why := dataGone(e, a); !why.None() {
 			b.Unknown("nodes["+a.Name+"].ghostWrites", why.String())
