@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/suite"
 )
 
 // waiting starts a suite, and returns its first trial, which waits for its turn.
@@ -104,11 +105,35 @@ func TestATrialThatWasEditedWhileItWaitedIsRepeated(t *testing.T) {
 			must(t, w.client.Update(t.Context(), x))
 			w.stands = false
 			s := w.until(over, "pair")
-			said := s.Status.Runs[0].Reason == "its spec was changed before its start"
+			said := s.Status.Runs[0].Reason == suite.Edited
 			if s.Status.Trials.Repeated != c.repeated || s.Status.Trials.Passed != 12 || said != (c.repeated > 0) {
 				t.Errorf("%+v, the first %+v", s.Status.Trials, s.Status.Runs[0])
 			}
 		})
+	}
+}
+
+// TestALossOfAnEditedTrialIsNone of its variant, whatever verdict the trial has.
+func TestALossOfAnEditedTrialIsNone(t *testing.T) {
+	for _, verdict := range []v1alpha1.Verdict{v1alpha1.VerdictPassed, v1alpha1.VerdictInconclusive} {
+		first := ""
+		w := newWorld(t, func(name string) ending {
+			if name == first {
+				return ending{verdict: verdict, lost: 4}
+			}
+			return slower(name)
+		})
+		x := w.waiting()
+		first = x.Name
+		x.Spec.Load.Stages[0].DurationSeconds++
+		must(t, w.client.Update(t.Context(), x))
+		w.stands = false
+		s := w.until(over, "pair")
+		run := s.Status.Runs[0]
+		i := slices.IndexFunc(s.Status.Variants, func(v v1alpha1.VariantStatus) bool { return v.Name == run.Variant })
+		if losses := s.Status.Variants[i].Losses; losses.Of != 6 || run.Reason != suite.Edited {
+			t.Errorf("%s: %+v, %+v", verdict, losses, run)
+		}
 	}
 }
 

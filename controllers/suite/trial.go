@@ -14,7 +14,6 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/step"
-	"replab.dev/internal/compare"
 	"replab.dev/internal/decode"
 	"replab.dev/internal/suite"
 )
@@ -74,11 +73,11 @@ func (r *Reconciler) conclude(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExp
 		return step.Outcome{}, err
 	}
 	verdict, reason := x.Status.Verdict, first(x.Status.Reasons)
+	if run.SpecHash != "" && hash != run.SpecHash && verdict != v1alpha1.VerdictInvalid { // an older operator wrote none down
+		verdict, reason = v1alpha1.VerdictInconclusive, suite.Edited
+	}
 	if x.Spec.Abort && verdict == v1alpha1.VerdictInconclusive {
 		reason = v1alpha1.ReasonAborted + ": " + reason
-	}
-	if run.SpecHash != "" && hash != run.SpecHash && compare.Reliable(verdict) { // an older operator wrote none down
-		verdict, reason = v1alpha1.VerdictInconclusive, "its spec was changed before its start"
 	}
 	run.StartTime = x.Status.StartTime
 	out := r.end(run, verdict, reason)

@@ -13,6 +13,9 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
+// Edited ends the reason of a run that measured another spec than its trial's. It proves nothing of the variant.
+const Edited = "its spec was changed before its start"
+
 // Trial is one variant in one round.
 type Trial struct {
 	Variant string
