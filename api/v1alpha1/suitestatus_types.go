@@ -151,7 +151,7 @@ type VariantStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	Figures []TrialsFigure `json:"figures,omitempty"`
-	// losses of acknowledged writes. Absent when no trial could tell.
+	// losses of acknowledged writes. Absent when no trial has a count.
 	// +optional
 	Losses *LossesStatus `json:"losses,omitempty"`
 }
@@ -187,9 +187,12 @@ type TrialsFigure struct {
 
 // LossesStatus counts trials that lost acknowledged writes.
 type LossesStatus struct {
-	// lostIn is the number of trials that lost some.
+	// lostIn is the number of trials that certainly lost some.
 	LostIn int32 `json:"lostIn"`
-	// of is the number of trials that could tell.
+	// lostInAtMost is the number of trials that lost some or may have. Absent when it is lostIn.
+	// +optional
+	LostInAtMost int32 `json:"lostInAtMost,omitempty"`
+	// of is the number of trials with a count of lost writes, exact or not.
 	Of int32 `json:"of"`
 	// upperPercent bounds the share of all such trials that lose writes, with 95% confidence (Clopper and Pearson, one-sided), rounded up.
 	UpperPercent int64 `json:"upperPercent"`

@@ -42,25 +42,25 @@ func medianRange(values []float64) Interval {
 
 // Losses of acknowledged writes over the trials of a variant.
 type Losses struct {
-	// LostIn is in how many trials writes were lost, of those that can tell.
-	LostIn, Of int
-	// UpperPercent bounds the share of all such trials that lose writes with 95% confidence, rounded up. It is 100 if no trial can tell.
+	// LostIn is in how many trials writes were certainly lost, and LostInAtMost in how many they may have been.
+	LostIn, LostInAtMost, Of int
+	// UpperPercent bounds the share of all such trials that lose writes with 95% confidence, rounded up: that of LostInAtMost. It is 100 without
+	// a trial.
 	UpperPercent int64
 }
 
-// CountLosses by the number of lost writes of each trial. A trial that may have lost some and may have lost none cannot tell.
+// CountLosses by the number of lost writes of each trial. A trial that may have lost some and may have lost none counts for the upper ends.
 func CountLosses(lost []Interval) Losses {
-	var l Losses
+	l := Losses{Of: len(lost)}
 	for _, n := range lost {
-		switch {
-		case n.Low > 0:
+		if n.Low > 0 {
 			l.LostIn++
-			l.Of++
-		case n.High <= 0:
-			l.Of++
+		}
+		if n.High > 0 {
+			l.LostInAtMost++
 		}
 	}
-	l.UpperPercent = int64(math.Ceil(lossBound(l.LostIn, l.Of)))
+	l.UpperPercent = int64(math.Ceil(lossBound(l.LostInAtMost, l.Of)))
 	return l
 }
 

@@ -325,7 +325,7 @@ func TestComparisonsCountRoundsOfZeros(t *testing.T) {
 	}
 }
 
-func TestLossesCountTrialsThatCanTell(t *testing.T) {
+func TestLossesCountTrialsThatMayHaveLostSome(t *testing.T) {
 	p := play(t, pair, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
 		lost := []int64{0, 0, 0, 3, 3, 3}[run.Round-1]
 		x.Status.Writes = &v1alpha1.WritesStatus{Lost: &lost}
@@ -334,13 +334,32 @@ func TestLossesCountTrialsThatCanTell(t *testing.T) {
 			x.Status.Bounds = []v1alpha1.BoundStatus{{Figure: "writes.lost", AtLeast: &lost, Because: "the audit missed a table"}}
 		case run.Round == 2, run.Round == 6:
 			run.Verdict = v1alpha1.VerdictInconclusive
+		case run.Variant == "b" && run.Round == 5: // there may be none
+			run.Verdict = v1alpha1.VerdictInconclusive
+			x.Status.Bounds = []v1alpha1.BoundStatus{{Figure: "writes.lost", AtMost: &lost, Because: "a node was not read"}}
 		case run.Variant == "b":
 			x.Status.Writes = nil
 		}
 	})
-	for i, want := range []*v1alpha1.LossesStatus{{LostIn: 3, Of: 4, UpperPercent: 99}, {LostIn: 1, Of: 1, UpperPercent: 100}} {
+	for i, want := range []*v1alpha1.LossesStatus{{LostIn: 3, LostInAtMost: 4, Of: 5, UpperPercent: 99}, {LostIn: 1, LostInAtMost: 2, Of: 2, UpperPercent: 100}} {
 		if diff := cmp.Diff(want, p.Status.Variants[i].Losses); diff != "" {
 			t.Error(diff)
+		}
+	}
+}
+
+// TestALossThatMayBeNoneProvesNoMiss: nor does it prove that nothing was lost.
+func TestALossThatMayBeNoneProvesNoMiss(t *testing.T) {
+	for name, bound := range map[string]*int64{"at most 3": ptr.To[int64](3), "contradicted": nil} {
+		p := play(t, pair+"  expectations: [{variant: a, metric: lostWrites, max: 0}]\n", 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+			x.Status.Writes = &v1alpha1.WritesStatus{Lost: ptr.To[int64](0)}
+			if run.Variant == "a" && run.Round == 3 {
+				run.Verdict, x.Status.Writes.Lost = v1alpha1.VerdictInconclusive, ptr.To[int64](3)
+				x.Status.Bounds = []v1alpha1.BoundStatus{{Figure: "writes.lost", AtMost: bound, Because: "a node was not read"}}
+			}
+		})
+		if diff := cmp.Diff(&v1alpha1.LossesStatus{LostInAtMost: 1, Of: 6, UpperPercent: 59}, p.Status.Variants[0].Losses); diff != "" || p.Status.Expectations[0].Met != metav1.ConditionUnknown {
+			t.Errorf("%s: %s %+v", name, diff, p.Status.Expectations[0])
 		}
 	}
 }

@@ -101,13 +101,13 @@ func (r results) judgeTrials(e v1alpha1.Expectation) (metav1.ConditionStatus, st
 	return metav1.ConditionUnknown, found
 }
 
-// evidence is the figure of a run. An Inconclusive run gives only a minimum of lost writes, and none if it was edited.
+// evidence is the figure of a run. An Inconclusive run gives only a minimum of lost writes if it may have lost some, and none if it was edited.
 func (r results) evidence(m metric, run v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) (compare.Interval, bool) {
 	value, ok := m.of(x)
 	switch {
 	case !ok || compare.Reliable(run.Verdict):
 		return value, ok
-	case run.Verdict == v1alpha1.VerdictInconclusive && m.Name == lostWrites && value.Low > 0 && !strings.HasSuffix(run.Reason, Edited):
+	case run.Verdict == v1alpha1.VerdictInconclusive && m.Name == lostWrites && value.High > 0 && !strings.HasSuffix(run.Reason, Edited):
 		return compare.AtLeast(value.Low), true
 	}
 	return compare.Interval{}, false

@@ -180,7 +180,8 @@ func summary(m metric, values []compare.Interval) v1alpha1.TrialsFigure {
 	return f
 }
 
-// losses counts the trials of a variant that lost writes. Repeated runs count where they lost some, so that no repetition hides a loss.
+// losses counts the trials of a variant that lost writes. Inconclusive runs count where they lost some or may have, so that no repetition hides a
+// loss. Runs without a count are left out.
 func (r results) losses(variant string) *v1alpha1.LossesStatus {
 	entry, _ := figure.Named(lostWrites)
 	var lost []compare.Interval
@@ -195,7 +196,11 @@ func (r results) losses(variant string) *v1alpha1.LossesStatus {
 	if l.Of == 0 {
 		return nil
 	}
-	return &v1alpha1.LossesStatus{LostIn: int32(l.LostIn), Of: int32(l.Of), UpperPercent: l.UpperPercent}
+	s := &v1alpha1.LossesStatus{LostIn: int32(l.LostIn), Of: int32(l.Of), UpperPercent: l.UpperPercent}
+	if l.LostInAtMost > l.LostIn {
+		s.LostInAtMost = int32(l.LostInAtMost)
+	}
+	return s
 }
 
 // eta is when the remaining trials will have ended: each takes the median of its variant's runs, or of all runs.

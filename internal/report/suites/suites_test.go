@@ -38,7 +38,7 @@ func ended() *v1alpha1.ReplicationSuite {
 				{Name: "p99Microseconds", Stage: "steady", MedianAtLeast: "94718", Low: "94718", High: "94718", N: 7},
 				{Name: "stageCPUMillicores", Stage: "steady", Item: "app", Median: "610", N: 7},
 			}},
-			{Name: "semisync", Trials: 7, Figures: []v1alpha1.TrialsFigure{{Name: "requestsPerSecond", Median: "900", N: 5}, {Name: "failedRequests", MedianAtLeast: "0", Low: "0", N: 7}}},
+			{Name: "semisync", Trials: 7, Losses: &v1alpha1.LossesStatus{LostIn: 1, LostInAtMost: 3, Of: 8, UpperPercent: 72}, Figures: []v1alpha1.TrialsFigure{{Name: "requestsPerSecond", Median: "900", N: 5}, {Name: "failedRequests", MedianAtLeast: "0", Low: "0", N: 7}}},
 		},
 		Comparisons: []v1alpha1.SuiteComparisonStatus{
 			{Of: "semisync", To: "async", Metric: "requestsPerSecond", RatioPercent: "75.123", Low: "72", High: "178.451", N: 7, P: "0.016", Conclusion: "Lower"},
@@ -73,6 +73,7 @@ semisync/async   latency p50  open  -       90% to 110%   7 of over 1000        
 Trials that lost acknowledged writes
 VARIANT   LOST IN   OF   SHARE OF ALL SUCH TRIALS
 async     0         7    at most 35%
+semisync  1 to 3  8  at most 72%
 
 Medians of the trials, with their 95% interval
 FIGURE        OF  ASYNC                              SEMISYNC

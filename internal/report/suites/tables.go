@@ -114,7 +114,11 @@ func losses(s *v1alpha1.ReplicationSuite) figures.Table {
 	t := figures.Table{Title: "Trials that lost acknowledged writes", Head: []string{"variant", "lost in", "of", "share of all such trials"}}
 	for _, v := range s.Status.Variants {
 		if l := v.Losses; l != nil {
-			t.Rows = append(t.Rows, words(v.Name, fmt.Sprint(l.LostIn), fmt.Sprint(l.Of), fmt.Sprintf("at most %d%%", l.UpperPercent)))
+			lostIn := fmt.Sprint(l.LostIn)
+			if l.LostInAtMost > l.LostIn {
+				lostIn += fmt.Sprintf(" to %d", l.LostInAtMost)
+			}
+			t.Rows = append(t.Rows, words(v.Name, lostIn, fmt.Sprint(l.Of), fmt.Sprintf("at most %d%%", l.UpperPercent)))
 		}
 	}
 	return t
