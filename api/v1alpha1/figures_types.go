@@ -44,7 +44,7 @@ type StageFigures struct {
 	// +optional
 	DroppedIterations *int64 `json:"droppedIterations,omitempty"`
 	// pausedMilliseconds of the duration the recorder itself did not run, rounded up; absent when it always did. What arrived then was
-	// taken for later, so a percentile that leaves out less than that part of the requests is a lower bound.
+	// measured too short, and what was under way too long: the bounds say by how much.
 	// +optional
 	PausedMilliseconds *int64 `json:"pausedMilliseconds,omitempty"`
 	// latency of all requests, absent when none succeeded.

@@ -19,6 +19,15 @@ func LeavesOutLess(percent, part, whole int64) bool {
 	return float64(part)*100 > float64(100-percent)*float64(whole)
 }
 
+// Moves reports whether a part of a whole, of values that are not known, may move a percentile much: more than 1%, and more than a tenth of what the
+// percentile leaves out. Any may be the maximum.
+func Moves(percent, part, whole int64) bool {
+	if percent == 100 {
+		return part > 0
+	}
+	return float64(part)*1000 > float64(max(10, 100-percent))*float64(whole)
+}
+
 // At returns the value of a rank, from 1 to the histogram's count, to the histogram's digits. The library itself knows
 // percentiles only, which it rounds to the nearest rank: of 51 to 99 values its 99th is one rank low.
 func At(h *hdrhistogram.Histogram, rank int64) int64 {

@@ -79,8 +79,54 @@ func TestTheRoundedThroughputHasBoundsToo(t *testing.T) {
 	}
 }
 
-func TestTimeoutsAreAtLeastThoseThatTheRecorderSaw(t *testing.T) {
-	for want, paused := range map[string]int64{"exact": 0, "at least 3": 31} {
+// What is under way in a pause seems to take longer, and what comes in one shorter.
+func TestPausesBoundTheLatency(t *testing.T) {
+	for name, c := range map[string]struct {
+		pausedMilliseconds, pausedRequests int64
+		want                               string // p50, p75, p90, p95, p99, maximum, mean, deviation
+	}{
+		"none":        {0, 0, "exact exact exact exact exact exact exact exact"},
+		"of 0.5%":     {300, 15, "exact exact exact exact exact at least 9700000 at least 1990000 unknown"},
+		"of 2%":       {1200, 60, "exact exact 1800000 to 4000000 2800000 to 5000000 at least 3800000 at least 8800000 at least 1960000 unknown"},
+		"of 4%":       {2400, 120, "exact 0 to 3000000 600000 to 4000000 1600000 to 5000000 at least 2600000 at least 7600000 at least 1920000 unknown"},
+		"of 10%":      {6000, 300, "0 to 2000000 0 to 3000000 0 to 10000000 unknown unknown at least 4000000 at least 1800000 unknown"},
+		"of the time": {60_000, 3000, "unknown unknown unknown unknown unknown unknown at least 0 unknown"},
+	} {
+		s := judged(func(e *evidence.Run) {
+			r := &e.Recorder.Load
+			r.Failures, r.PausedMicroseconds, r.PausedRequests = 0, c.pausedMilliseconds*1000, c.pausedRequests
+			r.Latency = &wire.Latency{
+				MeanMicroseconds: 2_000_000, StandardDeviationMicroseconds: 7, P50Microseconds: 1_000_000, P75Microseconds: 2_000_000,
+				P90Microseconds: 3_000_000, P95Microseconds: 4_000_000, P99Microseconds: 5_000_000, MaxMicroseconds: 10_000_000,
+			}
+		})
+		var got []string
+		for _, figure := range []string{"p50", "p75", "p90", "p95", "p99", "max", "mean", "standardDeviation"} {
+			got = append(got, boundsOf(s, "load.latency."+figure+"Microseconds"))
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("pauses %s: %s, want %s", name, text, c.want)
+		}
+	}
+}
+
+// TestLatencyAndThroughputOfAClosedLoopAgree: users = throughput x latency, at both ends of what pauses leave open.
+func TestLatencyAndThroughputOfAClosedLoopAgree(t *testing.T) {
+	s := judged(func(e *evidence.Run) { // seed 004 under 1,000 users
+		r := &e.Recorder.Load
+		r.Requests, r.Failures, r.Succeeded, r.Answered, r.DurationMicroseconds = 53_510, 0, 52_550, 52_550, 40_000_000
+		r.PausedMicroseconds, r.PausedRequests = 5_680_000, 7599
+		r.Latency.MeanMicroseconds = 527_735
+	})
+	rate, mean := figure.Read(&s, "load.requestsPerSecondMilli"), figure.Read(&s, "load.latency.meanMicroseconds")
+	measured, least := *rate.Value**mean.Value, *rate.AtMost**mean.AtLeast
+	if measured < least*999/1000 || measured > least*1001/1000 {
+		t.Errorf("%+v and %+v", rate, mean)
+	}
+}
+
+func TestTimeoutsAreUnknownWhereTheRecorderStoodStill(t *testing.T) {
+	for want, paused := range map[string]int64{"exact": 0, "unknown": 31} {
 		s := judged(func(e *evidence.Run) {
 			e.Recorder.Load.Timeouts, e.Recorder.Load.PausedRequests = ptr.To[int64](3), paused
 			e.Recorder.Load.PausedMicroseconds = paused * 20_000

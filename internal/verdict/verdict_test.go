@@ -77,8 +77,9 @@ func TestJudge(t *testing.T) {
 		}, "Failed", "measured 12001"},
 		{"a latency that looks met is not when the recorder stood still for more than the percentile leaves out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
-			e.Recorder.Load.PausedMicroseconds, e.Recorder.Load.Latency.LowerBounds = 700_100, []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
-		}, "Inconclusive", "is a minimum, because the recorder itself did not run for 701 of 60000 ms; more than the 1% of requests that it leaves out arrived then"},
+			e.Recorder.Load.PausedMicroseconds, e.Recorder.Load.PausedRequests = 700_100, 36
+			e.Recorder.Load.Latency.LowerBounds = []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
+		}, "Inconclusive", "the measured 12001 is unreliable, because the recorder itself did not run for 701 of 60000 ms"},
 		{"the 95th percentile leaves five in a hundred out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Microseconds", Max: ptr.To[int64](500_000)}}
 			evidencetest.Failed(e, 150, v1alpha1.P99, v1alpha1.Max)

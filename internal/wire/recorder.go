@@ -161,8 +161,8 @@ type StageResult struct {
 	// EndedAt is when the last of the requests had its answer, or none; absent without one.
 	EndedAt              *metav1.MicroTime `json:"endedAt,omitempty"`
 	DurationMicroseconds int64             `json:"durationMicroseconds"` // of the window, of all windows together; 0 without one
-	// PausedMicroseconds of the window the recorder itself did not run: what arrived then was taken for later, so a percentile that
-	// leaves out less than that part of the requests is a lower bound.
+	// PausedMicroseconds of the window the recorder itself did not run: what arrived then was measured too short, and what was under
+	// way too long.
 	PausedMicroseconds int64 `json:"pausedMicroseconds,omitempty"`
 	// PausedRequests is about how many requests are those of such times: the same part of the requests of each stage.
 	PausedRequests int64             `json:"pausedRequests,omitempty"`
@@ -199,7 +199,8 @@ type Latency struct {
 	P99Microseconds int64 `json:"p99Microseconds"`
 	MaxMicroseconds int64 `json:"maxMicroseconds"`
 	// LowerBounds are those whose rank falls among the failed requests, so that they are the slowest success and the true one is
-	// more, and those that leave out less than the part of the time in which the recorder did not run.
+	// more, and those that leave out less than the part of the time in which the recorder did not run: their
+	// true value may be more.
 	LowerBounds []v1alpha1.Percentile `json:"lowerBounds,omitempty"`
 }
 

@@ -95,7 +95,7 @@ var (
 	ScriptCountsDiffer    = Code{Inconclusive, "k6 counts %d requests (%d failed), the recorder %d (%d failed). The script may ask other hosts too."}
 	NeverSent             = Code{Note, "%d requests were never sent, because all users were busy: p99 and maximum latency are minimums."}
 	ManyFailed            = Code{Note, "%d of %d requests failed: requestsPerSecond counts the others, and high latency percentiles are minimums."}
-	RecorderPaused        = Code{Note, "The recorder stood still for %d of %d ms, when about %d of %d requests came: high percentiles are minimums."}
+	RecorderPaused        = Code{Note, "The recorder stood still for %d of %d ms, when about %d of %d requests came: high percentiles are not exact."}
 	RecorderPausedInStage = Code{Note, "Stage %s: the recorder stood still for %d of %d ms."}
 	StageCut              = Code{Note, "Stage %s received requests for %d ms instead of %d ms: its requestsPerSecond covers that time."}
 	AnsweredLate          = Code{Note, "Stage %s: %d of %d requests were answered after its end and are not in requestsPerSecond."}
@@ -118,7 +118,6 @@ var (
 	WereDropped           = Code{Clause, "%d requests were never sent"}
 	TooManyFailed         = Code{Clause, "%d of %d requests failed, more than the %d%% that it leaves out"}
 	LostReadersStale      = Code{Clause, "reads of users that were lost later may have been stale"}
-	PausedTooLong         = Code{Clause, "%s; more than the %d%% of requests that it leaves out arrived then"}
 	GoalNotCompared       = Code{Clause, "this run is not compared with the baseline: %s"}
 	NothingToCompare      = Code{Clause, "this run or the baseline did not measure it, or the baseline's value may be 0"}
 	PartOfBaselineOpen    = Code{Clause, "the measured value is %s of the baseline's, but not exact, because %s"}

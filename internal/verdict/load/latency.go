@@ -37,18 +37,20 @@ var Percentiles = []struct {
 }{{v1alpha1.P50, 50}, {v1alpha1.P75, 75}, {v1alpha1.P90, 90}, {v1alpha1.P95, 95}, {v1alpha1.P99, 99}, {v1alpha1.Max, 100}}
 
 // lower tells whether the true percentile may be longer than any that is known: by the recorder's marks, and where its rank falls among requests
-// that were not sent, which are slower than all. Any such request makes the p99 a lower bound.
-func lower(l *wire.Latency, f v1alpha1.StageFigures, p v1alpha1.Percentile, percent int64) bool {
+// that were not sent, which are slower than all, or that may be longer than measured. Any request that was not sent makes the p99 a lower bound.
+func lower(l *wire.Latency, f v1alpha1.StageFigures, p v1alpha1.Percentile, percent, longer int64) bool {
 	unsent := f.DroppedIterations
-	if unsent == nil || slices.Contains(l.LowerBounds, p) {
+	switch {
+	case unsent == nil, slices.Contains(l.LowerBounds, p), *unsent > 0 && p == v1alpha1.P99:
 		return true
 	}
-	return *unsent > 0 && (p == v1alpha1.P99 || percentile.Rank(percent, f.Requests+*unsent) > f.Requests-f.Failures)
+	return *unsent+longer > 0 && percentile.Rank(percent, f.Requests+*unsent)+longer > f.Requests-f.Failures
 }
 
-// mostWithUnsent is the smallest known percentile that is no shorter than one of the requests together with those that were not sent.
-func mostWithUnsent(f v1alpha1.StageFigures, percent int64) int64 {
-	rank := percentile.Rank(percent, f.Requests+*f.DroppedIterations)
+// most is the smallest known percentile that is no shorter than one of the requests together with those that were not sent, where some may be longer
+// than measured.
+func most(f v1alpha1.StageFigures, percent, longer int64) int64 {
+	rank := percentile.Rank(percent, f.Requests+*f.DroppedIterations) + longer
 	for _, p := range Percentiles {
 		if value := figure.At(f.Latency, string(p.Name)); value != nil && percentile.Rank(p.Percent, f.Requests) >= rank {
 			return *value
@@ -58,16 +60,16 @@ func mostWithUnsent(f v1alpha1.StageFigures, percent int64) int64 {
 }
 
 // whyLower says why a percentile of the latency is a lower bound.
-func whyLower(percent int64, f v1alpha1.StageFigures) finding.Finding {
+func whyLower(percent int64, f v1alpha1.StageFigures) string {
 	switch {
 	case f.DroppedIterations == nil:
-		return finding.Of(finding.DroppedUnknown)
+		return finding.Of(finding.DroppedUnknown).String()
 	case *f.DroppedIterations > 0:
-		return finding.Of(finding.WereDropped, *f.DroppedIterations)
+		return finding.Of(finding.WereDropped, *f.DroppedIterations).String()
 	case percentile.Rank(percent, f.Requests) > f.Requests-f.Failures:
-		return finding.Of(finding.TooManyFailed, f.Failures, f.Requests, 100-percent)
+		return finding.Of(finding.TooManyFailed, f.Failures, f.Requests, 100-percent).String()
 	}
-	return finding.Of(finding.PausedTooLong, compare.Paused(f), 100-percent)
+	return compare.Paused(f)
 }
 
 // rate is the throughput in thousandths of a request per second. Without the recorder's pauses, in which nothing was answered, it would have been
@@ -147,37 +149,65 @@ func boundStage(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.
 		b.Between(prefix+"requestsPerSecond", *least/1000, (*most+999)/1000, compare.Paused(f))
 	}
 	if f.Timeouts != nil && r.PausedRequests > 0 {
-		b.AtLeast(prefix+"timeouts", *f.Timeouts, compare.Paused(f))
+		b.Unknown(prefix+"timeouts", compare.Paused(f))
 	}
 	if f.Latency != nil {
-		boundLatency(b, prefix+"latency.", r.Latency, f, contradicted)
+		boundLatency(b, prefix+"latency.", r, f, contradicted)
 	}
 }
 
-func boundLatency(b *figure.Bounds, prefix string, l *wire.Latency, f v1alpha1.StageFigures, contradicted string) {
+func boundLatency(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.StageFigures, contradicted string) {
 	const mean = "meanMicroseconds"
+	open := lower(r.Latency, f, v1alpha1.Max, 100, r.PausedRequests) // mean and deviation leave out nothing either
 	switch {
 	case contradicted != "":
 		b.Unknown(prefix+mean, contradicted)
-	case f.Failures > 0 || lower(l, f, v1alpha1.Max, 100): // it leaves out nothing either
-		b.AtLeast(prefix+mean, f.Latency.MeanMicroseconds, whyLower(100, f).String())
+	case f.Failures > 0 || open:
+		atLeast(b, prefix+mean, unpaused(f.Latency.MeanMicroseconds, r), whyLower(100, f))
 	}
-	if f.Latency.StandardDeviationMicroseconds != nil && (contradicted != "" || lower(l, f, v1alpha1.Max, 100)) {
-		b.Unknown(prefix+"standardDeviationMicroseconds", cmp.Or(contradicted, whyLower(100, f).String()))
+	if f.Latency.StandardDeviationMicroseconds != nil && (contradicted != "" || open) {
+		b.Unknown(prefix+"standardDeviationMicroseconds", cmp.Or(contradicted, whyLower(100, f)))
 	}
 	for _, p := range Percentiles {
-		known := figure.At(f.Latency, string(p.Name))
-		if known == nil {
+		value := figure.At(f.Latency, string(p.Name))
+		if value == nil {
 			continue
 		}
-		path, value := prefix+string(p.Name), *known
-		switch {
+		path := prefix + string(p.Name)
+		switch least, longer := paused(r, p.Percent, *value); {
 		case contradicted != "":
 			b.Unknown(path, contradicted)
-		case lower(l, f, p.Name, p.Percent):
-			b.AtLeast(path, value, whyLower(p.Percent, f).String())
+		case lower(r.Latency, f, p.Name, p.Percent, longer):
+			atLeast(b, path, least, whyLower(p.Percent, f))
 		default:
-			b.Between(path, value, mostWithUnsent(f, p.Percent), finding.Of(finding.WereDropped, *f.DroppedIterations).String())
+			b.Between(path, max(least, 0), most(f, p.Percent, longer), whyLower(100, f))
 		}
 	}
+}
+
+// paused says what the recorder's pauses leave of a percentile. A request that came in one was measured too short, and one that was under way too
+// long, by at most all pauses.
+func paused(r wire.StageResult, percent, value int64) (least, longer int64) {
+	if !percentile.Moves(percent, r.PausedRequests, r.Requests) {
+		return value, 0
+	}
+	return value - r.PausedMicroseconds, r.PausedRequests
+}
+
+// unpaused is a mean latency without the recorder's pauses, whose part of each request is about that of the time. In a closed loop it belongs to the
+// highest throughput that there may have been.
+func unpaused(mean int64, r wire.StageResult) int64 {
+	if r.PausedMicroseconds == 0 {
+		return mean
+	}
+	return int64(float64(mean) * (1 - float64(r.PausedMicroseconds)/float64(r.DurationMicroseconds)))
+}
+
+// atLeast bounds a latency from below, unless the recorder's pauses may be all of it.
+func atLeast(b *figure.Bounds, path string, least int64, because string) {
+	if least < 0 {
+		b.Unknown(path, because)
+		return
+	}
+	b.AtLeast(path, least, because)
 }
