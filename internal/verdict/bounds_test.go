@@ -110,6 +110,17 @@ func TestPausesBoundTheLatency(t *testing.T) {
 	}
 }
 
+func TestAPercentileThatPausesBoundSaysSo(t *testing.T) {
+	s := judged(func(e *evidence.Run) {
+		evidencetest.Failed(e, 3, v1alpha1.Max)
+		e.Recorder.Load.PausedMicroseconds, e.Recorder.Load.PausedRequests = 1_200_000, 60
+		e.Recorder.Load.Latency = &wire.Latency{P95Microseconds: 100, P99Microseconds: 200, MaxMicroseconds: 300}
+	})
+	if f := figure.Read(&s, "load.latency.p95Microseconds"); !strings.Contains(f.Because, "did not run for 1200 of") {
+		t.Errorf("it is not exact because %q", f.Because)
+	}
+}
+
 // TestLatencyAndThroughputOfAClosedLoopAgree: users = throughput x latency, at both ends of what pauses leave open.
 func TestLatencyAndThroughputOfAClosedLoopAgree(t *testing.T) {
 	s := judged(func(e *evidence.Run) { // seed 004 under 1,000 users

@@ -180,7 +180,7 @@ func boundLatency(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha
 		case lower(r.Latency, f, p.Name, p.Percent, longer):
 			atLeast(b, path, least, whyLower(p.Percent, f))
 		default:
-			b.Between(path, max(least, 0), most(f, p.Percent, longer), whyLower(100, f))
+			b.Between(path, max(least, 0), most(f, p.Percent, longer), whyLower(p.Percent, f))
 		}
 	}
 }
