@@ -105,7 +105,7 @@ type ReplicationExperimentStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=figure
-	// +kubebuilder:validation:MaxItems=1024
+	// +kubebuilder:validation:MaxItems=4096
 	Bounds []BoundStatus `json:"bounds,omitempty"`
 	// comparison with the baseline.
 	// +optional

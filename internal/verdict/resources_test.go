@@ -69,6 +69,37 @@ func TestProcessorTimeOfARequestIsWhatWasSpent(t *testing.T) {
 	}
 }
 
+// TestResourcesAreMinimumsWhereTheyWereNotSampled, in a stage and in the whole load.
+func TestResourcesAreMinimumsWhereTheyWereNotSampled(t *testing.T) {
+	for name, c := range map[string]struct {
+		stage, load int64  // seconds with samples
+		want        string // of the stage and of the load: processor and bytes
+	}{
+		"all of the time":   {60, 60, "exact exact exact exact"},
+		"a half of a stage": {30, 60, "at least 200 at least 7 at least 300 at least 14"},
+		"one stage of two":  {60, 0, "exact exact at least 200 at least 7"},
+	} {
+		s := judged(func(e *evidence.Run) {
+			e.Recorder.Stages[0].DurationMicroseconds = 60_000_000
+			e.Recorder.Stages = append(e.Recorder.Stages, wire.StageResult{Name: "more", DurationMicroseconds: 60_000_000})
+			for stage, seconds := range map[string]int64{"steady": c.stage, "more": c.load} {
+				if seconds > 0 {
+					e.Recorder.Resources = append(e.Recorder.Resources, wire.NodeResources{
+						Node: "db-0", Stage: stage, DurationMicroseconds: seconds * 1_000_000, CPUMillicores: 400, WrittenBytes: 7,
+					})
+				}
+			}
+		})
+		var got []string
+		for _, prefix := range []string{"load.stages[steady].resources[db-0].", "nodes[db-0].resources."} {
+			got = append(got, boundsOf(s, prefix+"cpuMillicores"), boundsOf(s, prefix+"blockWrittenBytes"))
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %s, want %s", name, text, c.want)
+		}
+	}
+}
+
 // TestAProcessBusierThanTheServersIsNamed, under a closed loop alone.
 func TestAProcessBusierThanTheServersIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {

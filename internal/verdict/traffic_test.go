@@ -23,6 +23,7 @@ func TestTrafficIsOfTheStagesThatCount(t *testing.T) {
 		{Node: "db-0", Peer: "db-1", Stage: "more", DurationMicroseconds: 2_000_000, SentBytes: 2},
 		{Node: "db-1", Peer: "db-0", Stage: "steady", DurationMicroseconds: 3_000_000, SentBytes: 9},
 	}
+	e.Recorder.Stages = append(e.Recorder.Stages, wire.StageResult{Name: "warmup", Discarded: true}, wire.StageResult{Name: "rest"}, wire.StageResult{Name: "more"})
 	Judge(e, &s)
 	want := []v1alpha1.TrafficStatus{
 		{Name: "db-0 to db-1", From: "db-0", To: "db-1", SentBytes: 42, SentBytesPerSecond: 10},
@@ -30,6 +31,18 @@ func TestTrafficIsOfTheStagesThatCount(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, s.Replication.Traffic); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestTrafficIsAMinimumWhereItWasNotSampled, as if nothing was sent meanwhile.
+func TestTrafficIsAMinimumWhereItWasNotSampled(t *testing.T) {
+	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.Recorder.Traffic = []wire.NodeTraffic{{Node: "db-0", Peer: "db-1", Stage: "steady", DurationMicroseconds: 30_000_000, SentBytes: 600}}
+	Judge(e, &s)
+	for figure, want := range map[string]string{"sentBytes": "at least 600", "sentBytesPerSecond": "at least 10"} { // 20 while it was sampled
+		if got := boundsOf(s, "replication.traffic[db-0 to db-1]."+figure); got != want {
+			t.Errorf("%s is %s, want %s", figure, got, want)
+		}
 	}
 }
 
@@ -41,7 +54,7 @@ func TestTrafficOfADeletedPodIsAMinimum(t *testing.T) {
 	e.Recorder.Traffic = []wire.NodeTraffic{
 		{Node: "db-0", Peer: "db-1", Stage: "steady", DurationMicroseconds: 1_000_000, SentBytes: 40},
 		{Node: "db-1", Peer: "db-0", Stage: "steady", DurationMicroseconds: 1_000_000, SentBytes: 9},
-		{Node: "db-1", Peer: "db-2", Stage: "steady", DurationMicroseconds: 1_000_000, SentBytes: 9},
+		{Node: "db-1", Peer: "db-2", Stage: "steady", DurationMicroseconds: 58_000_000, SentBytes: 9},
 	}
 	Judge(e, &s)
 	for path, exact := range map[string]bool{

@@ -324,6 +324,6 @@ var (
 	P99Lower               = Code{Clause, "the p99 %s is a lower bound, since %s"}
 	RecorderNotAlways      = Code{Clause, "the recorder itself did not always run"}
 	RecorderDidNotRun      = Code{Clause, "the recorder itself did not run for %d of %d ms"}
-	NotSampled             = Code{Clause, "it ran no server or did not answer for %d ms of the stage"}
+	NotSampled             = Code{Clause, "it ran no server or did not answer for %d ms"}
 	LoopBroken             = Code{Clause, "in stage %s the clients' requests do not add up to the users that there were"}
 )

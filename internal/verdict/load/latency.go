@@ -132,7 +132,7 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 		}
 		boundStage(b, "load.stages["+stage.Name+"].", e.Recorder.Stages[i], stage.StageFigures, broken)
 	}
-	boundRequests(b, e.Recorder, s)
+	boundResources(b, e, s)
 	if s.Load.StaleReads != nil && *s.Load.StaleReads < e.Recorder.StaleReads {
 		b.AtLeast("load.staleReads", *s.Load.StaleReads, finding.Of(finding.LostReadersStale).String())
 	}

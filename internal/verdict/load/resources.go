@@ -43,17 +43,25 @@ func resources(e evidence.Run, name string) *v1alpha1.ResourceFigures {
 	if e.Recorder == nil || e.Recorder.Incomplete != "" {
 		return nil
 	}
-	left := map[string]bool{}
-	for _, s := range e.Recorder.Stages {
-		left[s.Name] = s.Discarded || atRest(e, s.Name)
-	}
 	var u used
-	for _, r := range e.Recorder.Resources {
-		if r.Node == name && !left[r.Stage] {
-			u.add(r)
-		}
+	for _, stage := range BusyStages(e) {
+		u.add(usedIn(e.Recorder, name, stage.Name))
 	}
 	return u.figures()
+}
+
+// BusyStages are neither discarded nor at rest.
+func BusyStages(e evidence.Run) []wire.StageResult {
+	return slices.DeleteFunc(slices.Clone(e.Recorder.Stages), func(s wire.StageResult) bool { return s.Discarded || atRest(e, s.Name) })
+}
+
+// usedIn a stage by a node or process, nothing where it was not sampled.
+func usedIn(w *wire.RecorderResults, name, stage string) wire.NodeResources {
+	i := slices.IndexFunc(w.Resources, func(r wire.NodeResources) bool { return r.Node == name && r.Stage == stage })
+	if i < 0 {
+		return wire.NodeResources{}
+	}
+	return w.Resources[i]
 }
 
 // busier names the process that used more of a processor than all servers together, under a closed loop: that asks as fast as it is answered, and
@@ -105,24 +113,48 @@ func resourcesIn(w *wire.RecorderResults, stage wire.StageResult) (all []v1alpha
 // unsampledMost is how much of a stage may lie beyond its samples: its ends.
 const unsampledMost = 2 * time.Second
 
-// unsampled is a time of a stage, in microseconds, without a server or without an answer. It is 0 where only the ends have no sample.
-func unsampled(r wire.NodeResources, stage wire.StageResult) int64 {
-	if gap := stage.DurationMicroseconds - r.DurationMicroseconds; gap > unsampledMost.Microseconds() {
+// Unsampled is a time of a stage, in microseconds, without a server or without an answer. It is 0 where only the ends have no sample.
+func Unsampled(took int64, stage wire.StageResult) int64 {
+	if gap := stage.DurationMicroseconds - took; gap > unsampledMost.Microseconds() {
 		return gap
 	}
 	return 0
 }
 
-// boundRequests says where more processor time may have been spent for a request than the samples tell.
-func boundRequests(b *figure.Bounds, w *wire.RecorderResults, s *evidence.Status) {
-	for _, stage := range w.Stages {
-		for _, r := range w.Resources {
-			path := "load.stages[" + stage.Name + "].resources[" + r.Node + "].cpuPerRequestMicroseconds"
-			gap := unsampled(r, stage)
-			if value := figure.At(s, path); value != nil && r.Stage == stage.Name && gap > 0 {
-				b.AtLeast(path, *value, finding.Of(finding.NotSampled, gap/1000).String())
-			}
+// boundResources says where more may have been used than the samples tell.
+func boundResources(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
+	for _, name := range sampled(e.Recorder) {
+		for _, stage := range e.Recorder.Stages {
+			took := usedIn(e.Recorder, name, stage.Name).DurationMicroseconds
+			boundUsed(b, s, "load.stages["+stage.Name+"].resources["+name+"].", took, Unsampled(took, stage))
 		}
+		var took, gap int64
+		for _, stage := range BusyStages(e) {
+			r := usedIn(e.Recorder, name, stage.Name)
+			took, gap = took+r.DurationMicroseconds, gap+Unsampled(r.DurationMicroseconds, stage)
+		}
+		boundUsed(b, s, "nodes["+name+"].resources.", took, gap)
+	}
+}
+
+// boundUsed is for figures that were sampled for a time, and not for a gap.
+func boundUsed(b *figure.Bounds, s *evidence.Status, prefix string, took, gap int64) {
+	if gap == 0 {
+		return
+	}
+	for _, name := range []string{
+		"cpuMillicores", "cpuPerRequestMicroseconds", "memoryPeakBytes", "threadsPeak",
+		"blockReadBytes", "blockWrittenBytes", "networkReceivedBytes", "networkSentBytes",
+	} {
+		value := figure.At(s, prefix+name)
+		if value == nil {
+			continue
+		}
+		least := *value
+		if name == "cpuMillicores" { // it is a mean of the samples
+			least = int64(float64(*value) * float64(took) / float64(took+gap))
+		}
+		b.AtLeast(prefix+name, least, finding.Of(finding.NotSampled, gap/1000).String())
 	}
 }
 
@@ -132,7 +164,7 @@ func perRequest(r wire.NodeResources, stage wire.StageResult) *int64 {
 		return nil
 	}
 	ran := stage.DurationMicroseconds
-	if unsampled(r, stage) > 0 {
+	if Unsampled(r.DurationMicroseconds, stage) > 0 {
 		ran = r.DurationMicroseconds
 	}
 	spent := float64(r.CPUMillicores) / 1000 * float64(ran)
