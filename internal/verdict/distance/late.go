@@ -62,18 +62,15 @@ func tooLate(e evidence.Run, s v1alpha1.LinkedStageStatus) bool {
 // tolerated is the mean lateness in microseconds that packets of a delay may have.
 func tolerated(delay int64) int64 { return max(delay/partLate, lateAllMicro) }
 
-// share is a number of late packets, among all packets or in all requests, and how many of them were held up.
-type share struct{ late, of, heldUp int64 }
+// share is a number of late packets, among all packets or in all requests.
+type share struct{ late, of int64 }
 
-// lengthens tells whether late packets may lengthen a percentile much: more than 1%, and more than a tenth of what the percentile leaves out. One
-// that was held up may be the longest of all.
-func (s share) lengthens(percent int64) bool {
-	return percent == 100 && s.heldUp > 0 || float64(s.late)*1000 > float64(max(10, 100-percent))*float64(s.of)
-}
+// lengthens tells whether late packets may lengthen a percentile much.
+func (s share) lengthens(percent int64) bool { return percentile.Moves(percent, s.late, s.of) }
 
 // add the packets of a stage.
 func (s *share) add(stage v1alpha1.LinkedStageStatus) {
-	s.late, s.of, s.heldUp = s.late+stage.LatePackets, s.of+stage.DelayedPackets, s.heldUp+stage.HeldUpPackets
+	s.late, s.of = s.late+stage.LatePackets, s.of+stage.DelayedPackets
 }
 
 // more tells whether a larger part was late.
@@ -81,7 +78,7 @@ func (s share) more(than share) bool {
 	return float64(s.late)*float64(than.of) > float64(than.late)*float64(s.of)
 }
 
-// Bound takes the lower bound from percentiles that late packets may have lengthened. Each late packet may have delayed another request.
+// Bound takes the lower bound from percentiles and means that late packets may have lengthened. Each late packet may have delayed another request.
 func Bound(b *figure.Bounds, _ evidence.Run, s *evidence.Status) {
 	if s.Distance == nil {
 		return
@@ -104,7 +101,6 @@ func Bound(b *figure.Bounds, _ evidence.Run, s *evidence.Status) {
 		}
 		shorten(b, s, "nodes["+n.Name+"].lag.", node, finding.LateOfPackets)
 	}
-	worst.heldUp = all.heldUp
 	shorten(b, s, "replication.lag.", worst, finding.LateOfPackets)
 	if s.Replication != nil {
 		for _, size := range s.Replication.LagSizes {
@@ -115,11 +111,11 @@ func Bound(b *figure.Bounds, _ evidence.Run, s *evidence.Status) {
 		return
 	}
 	all.of = s.Load.Requests
-	shorten(b, s, "load.latency.", all, finding.LateOfRequests)
+	shortenLatency(b, s, "load.latency.", all)
 	for _, stage := range s.Load.Stages {
 		of := stages[stage.Name]
 		of.of = stage.Requests
-		shorten(b, s, "load.stages["+stage.Name+"].latency.", of, finding.LateOfRequests)
+		shortenLatency(b, s, "load.stages["+stage.Name+"].latency.", of)
 	}
 }
 
@@ -129,6 +125,19 @@ func shorten(b *figure.Bounds, s *evidence.Status, prefix string, late share, co
 		if late.lengthens(p.Percent) {
 			b.Worsened(s, prefix+string(p.Name), figure.Lower, finding.Of(code, late.late, late.of).String())
 		}
+	}
+}
+
+// shortenLatency is shorten of requests. Of the mean as much is tolerated as of the 99th percentile; the deviation may be off in both directions.
+func shortenLatency(b *figure.Bounds, s *evidence.Status, prefix string, late share) {
+	shorten(b, s, prefix, late, finding.LateOfRequests)
+	if !late.lengthens(99) {
+		return
+	}
+	because := finding.Of(finding.LateOfRequests, late.late, late.of).String()
+	b.Worsened(s, prefix+"meanMicroseconds", figure.Lower, because)
+	if deviation := prefix + "standardDeviationMicroseconds"; figure.At(s, deviation) != nil {
+		b.Unknown(deviation, because)
 	}
 }
 

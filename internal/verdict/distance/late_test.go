@@ -119,28 +119,32 @@ func TestLatePacketsBoundPercentiles(t *testing.T) {
 		return &v1alpha1.LagStatus{P50Microseconds: ptr.To[int64](1), P99Microseconds: ptr.To[int64](3), MaxMicroseconds: ptr.To[int64](4)}
 	}
 	for name, c := range map[string]struct {
-		late, requests, heldUp int64
-		want                   []string
+		late, requests int64
+		want           []string
 	}{
-		"1%": {10, 1000, 0, nil},
-		"one, which was held up": {1, 1000, 1, []string{
+		"none": {0, 1000, nil},
+		"1%": {10, 1000, []string{
 			"nodes[db-0].lag.max", "replication.lag.max", "load.latency.max", "load.stages[steady].latency.max",
 		}},
-		"2% of the packets to one node": {20, 10_000, 0, []string{
+		"2% of the packets to one node": {20, 10_000, []string{
 			"nodes[db-0].lag.p99", "nodes[db-0].lag.max", "replication.lag.p99", "replication.lag.max", "replication.lagSizes[100].totalP99",
+			"load.latency.max", "load.stages[steady].latency.max",
 		}},
-		"2% of the packets, in 4% of the requests": {20, 500, 0, []string{
+		"2% of the packets, in 4% of the requests": {20, 500, []string{
 			"nodes[db-0].lag.p99", "nodes[db-0].lag.max", "replication.lag.p99", "replication.lag.max", "replication.lagSizes[100].totalP99",
-			"load.latency.p90", "load.latency.p95", "load.latency.p99", "load.latency.max",
+			"load.latency.p90", "load.latency.p95", "load.latency.p99", "load.latency.max", "load.latency.mean",
 			"load.stages[steady].latency.p90", "load.stages[steady].latency.p95", "load.stages[steady].latency.p99", "load.stages[steady].latency.max",
+			"load.stages[steady].latency.mean",
 		}},
-		"in 6%": {10, 166, 0, []string{
-			"load.latency.p50", "load.latency.p90", "load.latency.p95", "load.latency.p99", "load.latency.max",
+		"in 6%": {10, 166, []string{
+			"nodes[db-0].lag.max", "replication.lag.max",
+			"load.latency.p50", "load.latency.p90", "load.latency.p95", "load.latency.p99", "load.latency.max", "load.latency.mean",
 			"load.stages[steady].latency.p50", "load.stages[steady].latency.p90", "load.stages[steady].latency.p95", "load.stages[steady].latency.p99", "load.stages[steady].latency.max",
+			"load.stages[steady].latency.mean",
 		}},
-		"6% of the packets, in few of the requests": {60, 100_000, 0, []string{
+		"6% of the packets, in few of the requests": {60, 100_000, []string{
 			"nodes[db-0].lag.p50", "nodes[db-0].lag.p99", "nodes[db-0].lag.max", "replication.lag.p50", "replication.lag.p99", "replication.lag.max",
-			"replication.lagSizes[100].totalP50", "replication.lagSizes[100].totalP99",
+			"replication.lagSizes[100].totalP50", "replication.lagSizes[100].totalP99", "load.latency.max", "load.stages[steady].latency.max",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +152,7 @@ func TestLatePacketsBoundPercentiles(t *testing.T) {
 				P50Microseconds: 1, P95Microseconds: 2, P99Microseconds: 3, MaxMicroseconds: 4, P90Microseconds: ptr.To[int64](2),
 			}}
 			calm := v1alpha1.StageFigures{Requests: 100_000, Latency: figures.Latency}
-			stages := []v1alpha1.LinkedStageStatus{{Name: "steady", DelayedPackets: 1000, LatePackets: c.late, HeldUpPackets: c.heldUp}, {Name: "warm", Discarded: true, DelayedPackets: 1, LatePackets: 1}}
+			stages := []v1alpha1.LinkedStageStatus{{Name: "steady", DelayedPackets: 1000, LatePackets: c.late}, {Name: "warm", Discarded: true, DelayedPackets: 1, LatePackets: 1}}
 			s := v1alpha1.ReplicationExperimentStatus{
 				Load: &v1alpha1.LoadStatus{StageFigures: figures, Stages: []v1alpha1.StageStatus{{Name: "steady", StageFigures: figures}, {Name: "calm", StageFigures: calm}}},
 				Replication: &v1alpha1.ReplicationStatus{
@@ -173,13 +177,13 @@ func TestLatePacketsBoundPercentiles(t *testing.T) {
 	}
 }
 
-// TestAPacketHeldUpAtAnyNodeBoundsTheMaximum of the lag, also at one with a smaller part of late packets.
-func TestAPacketHeldUpAtAnyNodeBoundsTheMaximum(t *testing.T) {
+// TestALatePacketAtAnyNodeBoundsTheMaximum of the lag.
+func TestALatePacketAtAnyNodeBoundsTheMaximum(t *testing.T) {
 	s := v1alpha1.ReplicationExperimentStatus{
 		Replication: &v1alpha1.ReplicationStatus{Lag: &v1alpha1.LagStatus{MaxMicroseconds: ptr.To[int64](4)}},
 		Distance: &v1alpha1.DistanceStatus{Nodes: []v1alpha1.LinkedNodeStatus{
-			{Name: "db-0", Stages: []v1alpha1.LinkedStageStatus{{Name: "steady", DelayedPackets: 1000, LatePackets: 2}}},
-			{Name: "db-1", Stages: []v1alpha1.LinkedStageStatus{{Name: "steady", DelayedPackets: 1000, LatePackets: 1, HeldUpPackets: 1}}},
+			{Name: "db-0", Stages: []v1alpha1.LinkedStageStatus{{Name: "steady", DelayedPackets: 1000}}},
+			{Name: "db-1", Stages: []v1alpha1.LinkedStageStatus{{Name: "steady", DelayedPackets: 1000, LatePackets: 1}}},
 		}},
 	}
 	var b figure.Bounds
@@ -190,18 +194,24 @@ func TestAPacketHeldUpAtAnyNodeBoundsTheMaximum(t *testing.T) {
 	}
 }
 
-// TestNoBoundIsLeft of a percentile that late packets and a recorder that stood still may both have changed.
+// TestNoBoundIsLeft of a figure that late packets and a recorder that stood still may both have changed.
 func TestNoBoundIsLeft(t *testing.T) {
-	const path = "load.latency.p99Microseconds"
+	paths := []string{"load.latency.p99Microseconds", "load.latency.meanMicroseconds", "load.latency.standardDeviationMicroseconds"}
 	s := v1alpha1.ReplicationExperimentStatus{
-		Load:     &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{Requests: 100, Latency: &v1alpha1.LatencyStatus{P99Microseconds: 3}}},
+		Load: &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{Requests: 100, Latency: &v1alpha1.LatencyStatus{
+			P99Microseconds: 3, MeanMicroseconds: 3, StandardDeviationMicroseconds: ptr.To[int64](3),
+		}}},
 		Distance: &v1alpha1.DistanceStatus{Nodes: []v1alpha1.LinkedNodeStatus{{Name: "db-0", Stages: []v1alpha1.LinkedStageStatus{{Name: "steady", DelayedPackets: 100, LatePackets: 2}}}}},
 	}
 	var b figure.Bounds
-	b.AtLeast(path, 3, "the recorder stood still")
+	for _, path := range paths[:2] {
+		b.AtLeast(path, 3, "the recorder stood still")
+	}
 	Bound(&b, evidence.Run{}, &s)
 	s.Bounds = b
-	if f := figure.Read(&s, path); f.AtLeast != nil || f.AtMost != nil {
-		t.Errorf("%+v", f)
+	for _, path := range paths {
+		if f := figure.Read(&s, path); f.AtLeast != nil || f.AtMost != nil {
+			t.Errorf("%+v", f)
+		}
 	}
 }
