@@ -8,6 +8,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
 )
 
 // answering is a run of which so many requests succeeded in 60 seconds.
@@ -47,6 +48,18 @@ func TestComparedThroughputHasThousandths(t *testing.T) {
 	})
 	if got := s.Comparison.RequestsPerSecondPercent; got == nil || *got != -24 {
 		t.Errorf("%d against %d is %v %%, want -24: %s", *slow.Load.RequestsPerSecond, *fast.Load.RequestsPerSecond, text(got), s.Comparison.Note)
+	}
+}
+
+func TestTheShareOfTheDistancesBoundHasTheThroughputsBounds(t *testing.T) {
+	for paused, want := range map[int64]string{0: "exact", 6_000_000: "976 to 1085", 60_000_000: "at least 976"} {
+		e, s := evidencetest.FarApart(), v1alpha1.ReplicationExperimentStatus{}
+		e.Recorder.Stages[0].PausedMicroseconds = paused
+		s.Distance = e.Distance
+		Judge(e, &s)
+		if got := boundsOf(s, "load.stages[steady].distance.ofBoundPermille"); got != want {
+			t.Errorf("after a pause of %d µs it is %s, want %s", paused, got, want)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/degraded"
 	"replab.dev/internal/verdict/evidence"
@@ -131,6 +132,25 @@ func stageDistance(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus, aske
 	return &v1alpha1.StageDistance{
 		RoundTripMicroseconds: trip, WritesPermille: int64(math.Round(writes * 1000)), BaseMicroseconds: base, BaseFrom: from,
 		BoundMilliRequestsPerSecond: int64(math.Round(bound * 1000)), OfBoundPermille: int64(math.Round(measured / bound * 1000)),
+	}
+}
+
+// boundShares gives what stages made of their bounds the bounds of their throughput.
+func boundShares(b *figure.Bounds, s *evidence.Status) {
+	known := evidence.Status{Load: s.Load, Bounds: *b}
+	for _, stage := range s.Load.Stages {
+		prefix := "load.stages[" + stage.Name + "]."
+		rate := figure.Read(&known, prefix+"requestsPerSecondMilli")
+		if stage.Distance == nil || rate.AtLeast == nil || rate.IsExact() {
+			continue
+		}
+		path, bound := prefix+"distance.ofBoundPermille", stage.Distance.BoundMilliRequestsPerSecond
+		least := *rate.AtLeast * 1000 / bound
+		if rate.AtMost == nil {
+			b.AtLeast(path, least, rate.Because)
+			continue
+		}
+		b.Between(path, least, (*rate.AtMost*1000+bound-1)/bound, rate.Because)
 	}
 }
 

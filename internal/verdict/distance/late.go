@@ -117,6 +117,7 @@ func Bound(b *figure.Bounds, _ evidence.Run, s *evidence.Status) {
 		of.of = stage.Requests
 		shortenLatency(b, s, "load.stages["+stage.Name+"].latency.", of)
 	}
+	boundShares(b, s)
 }
 
 // shorten takes the lower bounds of percentiles.
