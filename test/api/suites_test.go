@@ -172,3 +172,32 @@ func TestAbortOfASuiteIsFinalOnceStarted(t *testing.T) {
 		}
 	}
 }
+
+// TestSpecOfAStartedSuiteIsFixed: internal/check has every field.
+func TestSpecOfAStartedSuiteIsFixed(t *testing.T) {
+	key := suiteIn(t, twoVariants)
+	s := &unstructured.Unstructured{}
+	s.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("ReplicationSuite"))
+	must(t, kubetest.Client(t).Get(t.Context(), key, s))
+	fixed := map[string]string{
+		"trials":     `{spec: {trials: 3}}`,
+		"template":   `{spec: {template: {spec: {topology: {nodes: 3}}}}}`,
+		"variants":   `{spec: {variants: [{name: async}, {name: semisync, patch: {topology: {type: Galera}}}]}}`,
+		"drawFaults": `{spec: {drawFaults: null}}`,
+	}
+	for name, patch := range fixed {
+		if err := dryUpdate(t, s, patch); err != nil {
+			t.Errorf("%s: refused before the start: %v", name, err)
+		}
+	}
+	start(t, s)
+	for name, patch := range fixed {
+		says := "spec." + name + " cannot be changed once the suite has started: create another suite instead"
+		if err := dryUpdate(t, s, patch); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: refusal = %v, want one that says %q", name, err, says)
+		}
+	}
+	if err := dryUpdate(t, s, `{spec: {keepTrials: 0, suspend: true, abort: true, ttlSecondsAfterFinished: 60}}`); err != nil {
+		t.Errorf("it cannot be ended: %v", err)
+	}
+}
