@@ -43,23 +43,23 @@ func (r *Reconciler) proceed(ctx context.Context, s *v1alpha1.ReplicationSuite) 
 		return aborted(s), nil
 	}
 	suite.Summarize(s, ended)
-	if run := notStarted(s, ended); run != nil && !s.Spec.Abort {
-		return step.Terminal(v1alpha1.ReasonSpecRefused, "Trial %s did not start: %s", run.Name, run.Reason), nil
+	if x := notStarted(s, ended); x != nil && !s.Spec.Abort {
+		return step.Terminal(v1alpha1.ReasonSpecRefused, "Trial %s did not start: %s", x.Name, first(x.Status.Reasons)), nil
 	}
 	return next(s, stays != "" || len(suite.Kept(s, ended)) > 0), nil
 }
 
-// notStarted is the last run if its experiment was refused: the other trials of its variant would be, too.
-func notStarted(s *v1alpha1.ReplicationSuite, ended map[string]*v1alpha1.ReplicationExperiment) *v1alpha1.TrialRun {
+// notStarted is the last trial if it was refused: the other trials of its variant would be, too.
+func notStarted(s *v1alpha1.ReplicationSuite, ended map[string]*v1alpha1.ReplicationExperiment) *v1alpha1.ReplicationExperiment {
 	n := len(s.Status.Runs)
 	if n == 0 {
 		return nil
 	}
-	run := &s.Status.Runs[n-1]
-	if x := ended[run.Name]; x == nil || x.Status.StartTime != nil || x.Spec.Abort {
+	x := ended[s.Status.Runs[n-1].Name]
+	if x == nil || x.Status.StartTime != nil || x.Spec.Abort {
 		return nil
 	}
-	return run
+	return x
 }
 
 // tidying tells whether to wait for the removal of databases, with patience.

@@ -371,17 +371,18 @@ func TestATrialThatWasReplacedByItsOwnYAMLIsRepeated(t *testing.T) {
 	}
 }
 
-// TestATrialThatDoesNotStartStopsTheSuite, and is left alone: a change would start it.
+// TestATrialThatDoesNotStartStopsTheSuite, which says why in full. The trial is left alone: a change would start it.
 func TestATrialThatDoesNotStartStopsTheSuite(t *testing.T) {
+	why := "NotFound: " + strings.Repeat("a long reason, ", 14) + "or use provider StatefulSet"
 	w := newWorld(t, func(name string) ending {
 		if strings.HasPrefix(name, "pair-semisync-2") {
-			return ending{verdict: v1alpha1.VerdictInconclusive, refused: true}
+			return ending{verdict: v1alpha1.VerdictInconclusive, refused: true, reason: why}
 		}
 		return slower(name)
 	})
 	w.apply(pair)
 	s := w.until(over, "pair")
-	if s.Status.Verdict != v1alpha1.VerdictInconclusive || s.Status.Reasons[0] != "SpecRefused: Trial pair-semisync-2 did not start: because" {
+	if s.Status.Verdict != v1alpha1.VerdictInconclusive || s.Status.Reasons[0] != "SpecRefused: Trial pair-semisync-2 did not start: "+why {
 		t.Errorf("%s %q", s.Status.Verdict, s.Status.Reasons)
 	}
 	x := &v1alpha1.ReplicationExperiment{}

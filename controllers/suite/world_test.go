@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ type ending struct {
 	lost    int64
 	rate    int64 // requests a second
 	refused bool  // it does not start
+	reason  string
 }
 
 // world is an API server with an operator of experiments that ends each trial as the test wants it.
@@ -179,7 +181,7 @@ func (w *world) play() {
 		case !w.stands:
 			start, now := metav1.NewTime(w.now), metav1.NewTime(w.now.Add(time.Minute))
 			s.StartTime, s.CompletionTime, s.Verdict, s.ObservedGeneration = &start, &now, end.verdict, x.Generation
-			s.Reasons = []string{"because"}
+			s.Reasons = []string{cmp.Or(end.reason, "because")}
 			if end.refused {
 				s.StartTime = nil
 			}
