@@ -3,7 +3,6 @@ package suite
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -46,7 +45,7 @@ func (r *Reconciler) proceed(ctx context.Context, s *v1alpha1.ReplicationSuite) 
 	if x := notStarted(s, ended); x != nil && !s.Spec.Abort {
 		return step.Terminal(v1alpha1.ReasonSpecRefused, "Trial %s did not start: %s", x.Name, first(x.Status.Reasons)), nil
 	}
-	return next(s, stays != "" || len(suite.Kept(s, ended)) > 0), nil
+	return next(s, ended, stays != "" || len(suite.Kept(s, ended)) > 0), nil
 }
 
 // notStarted is the last trial if it was refused: the other trials of its variant would be, too.
@@ -79,10 +78,10 @@ func (r *Reconciler) tidying(s *v1alpha1.ReplicationSuite, stays string) bool {
 }
 
 // next writes the next run down, or concludes. A run may begin beside databases of earlier ones.
-func next(s *v1alpha1.ReplicationSuite, beside bool) step.Outcome {
+func next(s *v1alpha1.ReplicationSuite, ended map[string]*v1alpha1.ReplicationExperiment, beside bool) step.Outcome {
 	run, invalid := suite.Next(s), suite.Invalid(&s.Status) != nil
 	switch {
-	case s.Spec.Abort && !invalid && (run != nil || endedByAbort(s)):
+	case s.Spec.Abort && !invalid && (run != nil || endedByAbort(s, ended)):
 		return aborted(s)
 	case invalid, run == nil:
 		suite.Conclude(s)
@@ -95,10 +94,14 @@ func next(s *v1alpha1.ReplicationSuite, beside bool) step.Outcome {
 	return running("Trial %s is next.", run.Name)
 }
 
-// endedByAbort tells whether the last run was ended before its time.
-func endedByAbort(s *v1alpha1.ReplicationSuite) bool {
+// endedByAbort tells whether the last run was ended before its time, or its experiment is not there.
+func endedByAbort(s *v1alpha1.ReplicationSuite, ended map[string]*v1alpha1.ReplicationExperiment) bool {
 	n := len(s.Status.Runs)
-	return n > 0 && s.Status.Runs[n-1].Verdict == v1alpha1.VerdictInconclusive && strings.HasPrefix(s.Status.Runs[n-1].Reason, v1alpha1.ReasonAborted)
+	if n == 0 || s.Status.Runs[n-1].Verdict != v1alpha1.VerdictInconclusive {
+		return false
+	}
+	x := ended[s.Status.Runs[n-1].Name]
+	return x == nil || x.Spec.Abort
 }
 
 // specChanged tells whether a field was changed that is fixed once the suite has started.

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -156,8 +155,7 @@ func (r *Reconciler) edited(ctx context.Context, s *v1alpha1.ReplicationSuite) (
 	if err != nil {
 		return 0, err
 	}
-	aborted := slices.ContainsFunc(s.Status.Reasons, func(reason string) bool { return strings.HasPrefix(reason, v1alpha1.ReasonAborted) })
-	if changed && !aborted && !slices.Contains(s.Status.Notes, changedAfterwards) {
+	if changed && !slices.Contains(s.Status.Notes, changedAfterwards) {
 		s.Status.Notes = step.AtMost(append(s.Status.Notes, changedAfterwards), more)
 	}
 	if stays, err := r.thin(ctx, s, ended); err != nil || stays != "" {
@@ -168,7 +166,7 @@ func (r *Reconciler) edited(ctx context.Context, s *v1alpha1.ReplicationSuite) (
 	return 0, err
 }
 
-const changedAfterwards = "The spec was changed after the suite ended. The figures belong to the earlier spec."
+const changedAfterwards = "The spec was changed after the start. The figures belong to the earlier spec."
 
 // afterwards looks after a suite that is complete: keepTrials may have been changed since, and its time to live may be over.
 func (r *Reconciler) afterwards(ctx context.Context, s *v1alpha1.ReplicationSuite) (ctrl.Result, error) {
