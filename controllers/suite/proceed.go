@@ -2,6 +2,7 @@ package suite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,8 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/cached"
 	"replab.dev/controllers/step"
 	"replab.dev/internal/suite"
 )
@@ -31,15 +34,19 @@ func (r *Reconciler) proceed(ctx context.Context, s *v1alpha1.ReplicationSuite) 
 		return waitForSpec(), err
 	}
 	ended, fresh, err := r.ended(ctx, s)
-	if err != nil || !fresh {
+	var lost *lostError
+	if !errors.As(err, &lost) && (err != nil || !fresh) {
 		return step.Wait(cacheLag, v1alpha1.ReasonRunning, "The results of the last trial are being read."), err
 	}
 	stays, err := r.thin(ctx, s, ended)
 	if err != nil || !s.Spec.Abort && r.tidying(s, stays) {
 		return step.Wait(tidyEvery, v1alpha1.ReasonTidying, "The databases of trial %s are being removed.", stays), err
 	}
-	if changed { // the figures are of the spec before
+	switch {
+	case s.Spec.Abort && (changed || lost != nil): // the figures are of the spec before, or of all trials
 		return aborted(s), nil
+	case lost != nil:
+		return lost.ends(), nil
 	}
 	suite.Summarize(s, ended)
 	if x := notStarted(s, ended); x != nil && !s.Spec.Abort {
@@ -118,7 +125,33 @@ func aborted(s *v1alpha1.ReplicationSuite) step.Outcome {
 	return step.Terminal(v1alpha1.ReasonAborted, "spec.abort ended the suite after %d of %d trials.", s.Status.Trials.Done, s.Status.Trials.Total)
 }
 
-// ended are the experiments of the runs that ended, by their names. It is not fresh while the cache lags behind the status.
+// lostError says which trial has ended and cannot be decoded any more.
+type lostError struct {
+	name string
+	why  string
+}
+
+func (e *lostError) Error() string {
+	return fmt.Sprintf("trial %s has ended and cannot be decoded any more: %s", e.name, e.why)
+}
+
+// ends the suite, whose figures would lack the trial.
+func (e *lostError) ends() step.Outcome {
+	return step.Terminal(v1alpha1.ReasonUndecodable, "%v. Create another suite.", e)
+}
+
+// undecodable is what the cache knows of a run's experiment that cannot be decoded, nil of any other.
+func (r *Reconciler) undecodable(ctx context.Context, s *v1alpha1.ReplicationSuite, run *v1alpha1.TrialRun) (*cached.Undecodable, error) {
+	err := r.Experiments.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: run.Name}, &v1alpha1.ReplicationExperiment{})
+	var found *cached.UndecodableError
+	if errors.As(err, &found) {
+		return found.Experiment, nil
+	}
+	return nil, client.IgnoreNotFound(err)
+}
+
+// ended are the experiments of the runs that ended, by their names. It is not fresh while the cache lags behind the status. A *lostError comes with
+// all that can be decoded.
 func (r *Reconciler) ended(ctx context.Context, s *v1alpha1.ReplicationSuite) (found map[string]*v1alpha1.ReplicationExperiment, fresh bool, err error) {
 	var list v1alpha1.ReplicationExperimentList
 	if err := r.Experiments.List(ctx, &list); err != nil {
@@ -131,6 +164,7 @@ func (r *Reconciler) ended(ctx context.Context, s *v1alpha1.ReplicationSuite) (f
 		}
 	}
 	found = map[string]*v1alpha1.ReplicationExperiment{}
+	var lost error
 	for _, run := range s.Status.Runs {
 		x := of[run.UID]
 		switch {
@@ -140,6 +174,14 @@ func (r *Reconciler) ended(ctx context.Context, s *v1alpha1.ReplicationSuite) (f
 		case x != nil && run.StartTime != nil:
 			return nil, false, nil // the status has it as complete
 		case x == nil:
+			bad, err := r.undecodable(ctx, s, &run)
+			if err != nil {
+				return nil, false, err
+			}
+			if bad != nil && bad.UID == run.UID {
+				lost = &lostError{run.Name, bad.Why}
+				continue
+			}
 			there := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: run.Name}}
 			if exists, err := r.Cluster.Get(ctx, there); err != nil {
 				return nil, false, fmt.Errorf("read experiment %s: %w", run.Name, err)
@@ -148,7 +190,7 @@ func (r *Reconciler) ended(ctx context.Context, s *v1alpha1.ReplicationSuite) (f
 			}
 		}
 	}
-	return found, true, nil
+	return found, true, lost
 }
 
 // thin has the databases removed that need not stay. It names a trial with databases that are still there, since they would disturb the next one.

@@ -6,6 +6,7 @@ package suite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -115,6 +116,9 @@ func (r *Reconciler) writeStatus(ctx context.Context, before, s *v1alpha1.Replic
 	return true, nil
 }
 
+// blocked are the reasons of a suite that waits for a person.
+var blocked = []string{v1alpha1.ReasonNameTaken, v1alpha1.ReasonSpecChanged, v1alpha1.ReasonObjectRefused, v1alpha1.ReasonUndecodable}
+
 // announce turns what has changed into events, after it was written.
 func (r *Reconciler) announce(before, s *v1alpha1.ReplicationSuite) {
 	for i, run := range s.Status.Runs {
@@ -139,7 +143,7 @@ func (r *Reconciler) announce(before, s *v1alpha1.ReplicationSuite) {
 			kind = corev1.EventTypeWarning
 		}
 		r.Events.Eventf(s, nil, kind, c.Reason, "Conclude", "%s", step.Truncate(c.Message, mostOfEvent))
-	case c.Reason == v1alpha1.ReasonNameTaken || c.Reason == v1alpha1.ReasonSpecChanged || c.Reason == v1alpha1.ReasonObjectRefused:
+	case slices.Contains(blocked, c.Reason):
 		r.Events.Eventf(s, nil, corev1.EventTypeWarning, c.Reason, "Wait", "%s", step.Truncate(c.Message, mostOfEvent))
 	}
 }
@@ -148,7 +152,8 @@ func (r *Reconciler) announce(before, s *v1alpha1.ReplicationSuite) {
 func (r *Reconciler) edited(ctx context.Context, s *v1alpha1.ReplicationSuite) (time.Duration, error) {
 	before := s.DeepCopy()
 	ended, fresh, err := r.ended(ctx, s)
-	if err != nil || !fresh {
+	var lost *lostError
+	if !errors.As(err, &lost) && (err != nil || !fresh) {
 		return cacheLag, err
 	}
 	changed, err := specChanged(s)

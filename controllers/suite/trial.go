@@ -28,10 +28,8 @@ func (r *Reconciler) follow(ctx context.Context, s *v1alpha1.ReplicationSuite, r
 	found, err := r.Cluster.Get(ctx, x)
 	var undecodable *decode.Error
 	switch {
-	case errors.As(err, &undecodable) && s.Spec.Abort:
-		return r.end(run, v1alpha1.VerdictInconclusive, v1alpha1.ReasonAborted+": its experiment cannot be decoded"), nil
 	case errors.As(err, &undecodable):
-		return taken(run.Name), nil
+		return r.unread(ctx, s, run)
 	case err != nil:
 		return step.Outcome{}, fmt.Errorf("read experiment %s: %w", run.Name, err)
 	case !found || !isOf(run, x, s):
@@ -49,6 +47,24 @@ func (r *Reconciler) follow(ctx context.Context, s *v1alpha1.ReplicationSuite, r
 		return step.Wait(followEvery, v1alpha1.ReasonSuspended, "Trial %s is suspended. Set its spec.suspend to false.", run.Name), nil
 	}
 	return step.Wait(followEvery, v1alpha1.ReasonRunning, "Trial %s runs.", run.Name), nil
+}
+
+// unread decides about a trial that cannot be decoded. Nobody carries such an experiment on; the cache has what is known of it.
+func (r *Reconciler) unread(ctx context.Context, s *v1alpha1.ReplicationSuite, run *v1alpha1.TrialRun) (step.Outcome, error) {
+	if s.Spec.Abort {
+		return r.end(run, v1alpha1.VerdictInconclusive, v1alpha1.ReasonAborted+": its experiment cannot be decoded"), nil
+	}
+	bad, err := r.undecodable(ctx, s, run)
+	switch {
+	case err != nil || bad == nil: // the cache lags behind
+		return step.Wait(cacheLag, v1alpha1.ReasonRunning, "Trial %s is being read.", run.Name), err
+	case !metav1.IsControlledBy(bad, s):
+		return taken(run.Name), nil
+	case meta.IsStatusConditionTrue(bad.Conditions, v1alpha1.ConditionComplete):
+		r.end(run, v1alpha1.VerdictInconclusive, "its experiment cannot be decoded")
+		return (&lostError{run.Name, bad.Why}).ends(), nil
+	}
+	return step.Wait(followEvery, v1alpha1.ReasonUndecodable, "Trial %s cannot be decoded: %s. Delete it, and the suite repeats it.", run.Name, bad.Why), nil
 }
 
 // isOf tells whether an experiment is a run's. One that was replaced by its own YAML has the owner, and another UID.

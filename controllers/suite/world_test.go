@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
+	"replab.dev/controllers/cached"
 	"replab.dev/internal/cluster"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/test/experiment"
@@ -60,8 +62,10 @@ type world struct {
 	// remain tells whether databases stay, although keep is Never.
 	remain bool
 	// lags tells whether the cache is three looks behind.
-	lags   bool
-	cached []*v1alpha1.ReplicationExperimentList
+	lags bool
+	// undecodable are the names of experiments that Go cannot decode.
+	undecodable []string
+	cached      []*v1alpha1.ReplicationExperimentList
 }
 
 var errKilled = errors.New("the operator was killed")
@@ -72,7 +76,7 @@ func newWorld(t *testing.T, ends func(string) ending) *world {
 	must(t, v1alpha1.AddToScheme(scheme))
 	must(t, corev1.AddToScheme(scheme))
 	w.client = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha1.ReplicationSuite{}, &v1alpha1.ReplicationExperiment{}).
-		WithInterceptorFuncs(interceptor.Funcs{Create: w.create, Patch: w.patch, SubResourcePatch: w.patchStatus}).Build()
+		WithInterceptorFuncs(interceptor.Funcs{Get: w.get, Create: w.create, Patch: w.patch, SubResourcePatch: w.patchStatus}).Build()
 	return w
 }
 
@@ -140,7 +144,23 @@ func (w *world) patchStatus(ctx context.Context, c client.Client, sub string, ob
 
 // Get and List are the cache's.
 func (w *world) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-	return w.client.Get(ctx, key, obj, opts...)
+	err := w.client.Get(ctx, key, obj, opts...)
+	x, ok := obj.(*v1alpha1.ReplicationExperiment)
+	if err != nil || !ok || !slices.Contains(w.undecodable, key.Name) {
+		return err
+	}
+	bad := &cached.Undecodable{Conditions: x.Status.Conditions, Why: "spec.app.replicas: too large"}
+	bad.ObjectMeta = x.ObjectMeta
+	return &cached.UndecodableError{Experiment: bad}
+}
+
+// get is the API server's.
+func (w *world) get(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	err := c.Get(ctx, key, obj, opts...)
+	if u, ok := obj.(*unstructured.Unstructured); ok && err == nil && slices.Contains(w.undecodable, key.Name) {
+		return unstructured.SetNestedField(u.Object, int64(3_000_000_000), "spec", "app", "replicas")
+	}
+	return err
 }
 
 func (w *world) List(ctx context.Context, list client.ObjectList, _ ...client.ListOption) error {
@@ -148,7 +168,11 @@ func (w *world) List(ctx context.Context, list client.ObjectList, _ ...client.Li
 		w.cached[max(0, len(w.cached)-3)].DeepCopyInto(list.(*v1alpha1.ReplicationExperimentList))
 		return nil
 	}
-	return w.client.List(ctx, list)
+	err := w.client.List(ctx, list)
+	if all, ok := list.(*v1alpha1.ReplicationExperimentList); ok {
+		all.Items = slices.DeleteFunc(all.Items, func(x v1alpha1.ReplicationExperiment) bool { return slices.Contains(w.undecodable, x.Name) })
+	}
+	return err
 }
 
 func (w *world) reconciler() *Reconciler {
