@@ -120,7 +120,8 @@ type TrialRun struct {
 	// uid of the experiment, once it was created.
 	// +optional
 	UID types.UID `json:"uid,omitempty"`
-	// specHash identifies what the experiment measures. A run whose spec was changed before its start is Inconclusive.
+	// specHash identifies what the experiment measures. A run whose spec was changed before its start is Inconclusive. Absent where that was before
+	// the suite saw it first.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"`
 	// besideDatabases tells that databases of earlier trials were still there when it began.

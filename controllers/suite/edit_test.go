@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/suite"
 )
 
 // waiting starts a suite, and returns its first trial, which waits for its turn.
@@ -103,6 +102,8 @@ func TestAbortAfterTheLastTrialKeepsItsConclusion(t *testing.T) {
 	}
 }
 
+const editedReason = "its spec was changed before its start"
+
 // TestATrialThatWasEditedWhileItWaitedIsRepeated: it measured something else. What is done with its databases is no edit.
 func TestATrialThatWasEditedWhileItWaitedIsRepeated(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -119,7 +120,7 @@ func TestATrialThatWasEditedWhileItWaitedIsRepeated(t *testing.T) {
 			must(t, w.client.Update(t.Context(), x))
 			w.stands = false
 			s := w.until(over, "pair")
-			said := s.Status.Runs[0].Reason == suite.Edited
+			said := s.Status.Runs[0].Reason == editedReason
 			if s.Status.Trials.Repeated != c.repeated || s.Status.Trials.Passed != 12 || said != (c.repeated > 0) {
 				t.Errorf("%+v, the first %+v", s.Status.Trials, s.Status.Runs[0])
 			}
@@ -145,9 +146,27 @@ func TestALossOfAnEditedTrialIsNone(t *testing.T) {
 		s := w.until(over, "pair")
 		run := s.Status.Runs[0]
 		i := slices.IndexFunc(s.Status.Variants, func(v v1alpha1.VariantStatus) bool { return v.Name == run.Variant })
-		if losses := s.Status.Variants[i].Losses; losses.Of != 6 || run.Reason != suite.Edited {
+		if losses := s.Status.Variants[i].Losses; losses.Of != 6 || run.Reason != editedReason {
 			t.Errorf("%s: %+v, %+v", verdict, losses, run)
 		}
+	}
+}
+
+// TestATrialThatWasEditedBeforeItWasSeenIsRepeated: its first look came after the edit.
+func TestATrialThatWasEditedBeforeItWasSeenIsRepeated(t *testing.T) {
+	w := newWorld(t, slower)
+	w.stands = true
+	w.apply(pair)
+	w.until(func(*v1alpha1.ReplicationSuite) bool { return len(w.order) == 1 }, "pair")
+	x := &v1alpha1.ReplicationExperiment{}
+	must(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: w.order[0]}, x))
+	x.Spec.Load.Stages[0].DurationSeconds++
+	x.Generation = 2
+	must(t, w.client.Update(t.Context(), x))
+	w.stands = false
+	s := w.until(over, "pair")
+	if s.Status.Trials.Repeated != 1 || s.Status.Trials.Passed != 12 || s.Status.Runs[0].Reason != editedReason {
+		t.Errorf("%+v, the first %+v", s.Status.Trials, s.Status.Runs[0])
 	}
 }
 

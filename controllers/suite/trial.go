@@ -72,25 +72,28 @@ func isOf(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment, s *v1alpha1
 	return metav1.IsControlledBy(x, s) && (run.UID == "" || x.UID == run.UID)
 }
 
-// adopt writes down which experiment is the run's, and what it measures.
+// adopt writes down which experiment is the run's, and what it measures. The API server counts changes of a spec: from the second generation on it may
+// not be the one that was created.
 func adopt(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) (step.Outcome, error) {
 	hash, err := suite.HashTrial(&x.Spec)
 	if err != nil {
 		return step.Outcome{}, err
 	}
-	run.UID, run.SpecHash = x.UID, hash
+	if run.UID = x.UID; x.Generation <= 1 {
+		run.SpecHash = hash
+	}
 	return running("Trial %s runs.", run.Name), nil
 }
 
 // conclude writes down what came of a run that is complete.
 func (r *Reconciler) conclude(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) (step.Outcome, error) {
-	hash, err := suite.HashTrial(&x.Spec)
+	edited, err := suite.Edited(run, x)
 	if err != nil {
 		return step.Outcome{}, err
 	}
 	verdict, reason := x.Status.Verdict, first(x.Status.Reasons)
-	if run.SpecHash != "" && hash != run.SpecHash && verdict != v1alpha1.VerdictInvalid { // an older operator wrote none down
-		verdict, reason = v1alpha1.VerdictInconclusive, suite.Edited
+	if edited && verdict != v1alpha1.VerdictInvalid {
+		verdict, reason = v1alpha1.VerdictInconclusive, "its spec was changed before its start"
 	}
 	if x.Spec.Abort && verdict == v1alpha1.VerdictInconclusive {
 		reason = v1alpha1.ReasonAborted + ": " + reason

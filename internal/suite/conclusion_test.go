@@ -43,6 +43,11 @@ func play(t *testing.T, spec string, n int, end func(run *v1alpha1.TrialRun, x *
 		run.StartTime, run.CompletionTime = ptr.To(metav1.NewTime(now)), ptr.To(metav1.NewTime(now.Add(time.Minute)))
 		x.Status.StartTime = run.StartTime
 		end(run, x)
+		hash, err := suite.HashTrial(&x.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.SpecHash = hash
 		now = now.Add(2 * time.Minute)
 		p.Status.Runs = append(p.Status.Runs, *run)
 		p.experiments[run.Name] = x

@@ -3,7 +3,6 @@ package suite
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -107,10 +106,11 @@ func (r results) evidence(m metric, run v1alpha1.TrialRun, x *v1alpha1.Replicati
 	switch {
 	case !ok || compare.Reliable(run.Verdict):
 		return value, ok
-	case run.Verdict == v1alpha1.VerdictInconclusive && m.Name == lostWrites && value.High > 0 && !strings.HasSuffix(run.Reason, Edited):
-		return compare.AtLeast(value.Low), true
+	case run.Verdict != v1alpha1.VerdictInconclusive || m.Name != lostWrites || value.High <= 0:
+		return compare.Interval{}, false
 	}
-	return compare.Interval{}, false
+	edited, err := Edited(&run, x)
+	return compare.AtLeast(value.Low), !edited && err == nil
 }
 
 // judgeComparison by the whole interval. With trials to come it is Unknown: the interval is not final.

@@ -13,9 +13,6 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// Edited ends the reason of a run that measured another spec than its trial's. It proves nothing of the variant.
-const Edited = "its spec was changed before its start"
-
 // Trial is one variant in one round.
 type Trial struct {
 	Variant string
@@ -118,6 +115,12 @@ func HashTrial(spec *v1alpha1.ReplicationExperimentSpec) (string, error) {
 	fixed := spec.DeepCopy()
 	fixed.Keep, fixed.Suspend, fixed.Abort, fixed.TTLSecondsAfterFinished = "", false, false, nil
 	return hash(fixed)
+}
+
+// Edited tells whether an experiment measured another spec than its run's trial has. Then it proves nothing of the variant.
+func Edited(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) (bool, error) {
+	hash, err := HashTrial(&x.Spec)
+	return hash != run.SpecHash, err
 }
 
 func hash(spec any) (string, error) {
