@@ -18,6 +18,9 @@ func status() *v1alpha1.ReplicationExperimentStatus {
 			Stages:       []v1alpha1.StageStatus{{Name: "a.b", StageFigures: v1alpha1.StageFigures{Requests: 7}}},
 		},
 		OutageMilliseconds: ptr.To[int64](900),
+		Distance: &v1alpha1.DistanceStatus{RoundTrips: []v1alpha1.RoundTripStatus{
+			{From: "x-db-0", To: "x-db-1", RequestedMicroseconds: 20_000}, {From: "x-db-0", To: "x-db-2", RequestedMicroseconds: 40_000},
+		}},
 	}
 }
 
@@ -25,6 +28,7 @@ func TestNumbersAreFoundByTheirPaths(t *testing.T) {
 	s := status()
 	for path, want := range map[string]*int64{
 		"load.requests": ptr.To[int64](12), "load.stages[a.b].requests": ptr.To[int64](7), "load.stages[0].requests": ptr.To[int64](7), "outageMilliseconds": ptr.To[int64](900),
+		"distance.roundTrips[x-db-0 to x-db-2].requestedMicroseconds": ptr.To[int64](40_000), "distance.roundTrips[0].requestedMicroseconds": ptr.To[int64](20_000),
 		"load.stages[1].requests": nil, "load.stages[a.b].latency.p99Microseconds": nil, "writes.lost": nil, "verdict": nil, "": nil, "load[": nil,
 	} {
 		got := figure.At(s, path)

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// keys name the items of lists, the first that an item has.
-var keys = []string{"name", "metric", "node", "of"}
+// keys name the items of lists, the first that an item has. An item with from and to is named "from to to".
+var keys = []string{"name", "metric", "node", "of", "from"}
 
 // At returns the number at a path of a struct with JSON tags; nil where its JSON has none. An item of a list is named in brackets by its
 // name, metric or node, or by its place: load.stages[steady].requests.
@@ -123,8 +123,17 @@ func item(list reflect.Value, name string) reflect.Value {
 
 // nameBy is the name that an item has in a field, "" where it has no such field.
 func nameBy(one reflect.Value, key string) string {
+	name := text(one, key)
+	if to := text(one, "to"); key == "from" && name != "" && to != "" {
+		name += " to " + to
+	}
+	return name
+}
+
+// text of a field, "" where there is no such text.
+func text(one reflect.Value, field string) string {
 	if one = indirect(one, false); one.Kind() == reflect.Struct {
-		if f := fieldOf(one, key, false); f.Kind() == reflect.String {
+		if f := fieldOf(one, field, false); f.Kind() == reflect.String {
 			return f.String()
 		}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // items are the names of the items that the lists of the status have here, by the lists' fields.
-var items = map[string]string{"resources": "a-db-0", "faults": "crash", "nodes": "db-0", "stages": "open", "roundTrips": "0", "traffic": "db-0 to db-1", "lagSizes": "1000"}
+var items = map[string]string{"resources": "a-db-0", "faults": "crash", "nodes": "db-0", "stages": "open", "roundTrips": "db-0 to db-1", "traffic": "db-0 to db-1", "lagSizes": "1000"}
 
 // TestEveryFigureOfTheCatalogueIsInEveryReport: a new one is an entry and a field of the status, and no table names it.
 func TestEveryFigureOfTheCatalogueIsInEveryReport(t *testing.T) {
@@ -77,7 +77,7 @@ func set(status map[string]any, path string, value int) string {
 			named += "." + field
 		case segments[i+1] == "":
 			if here[field] == nil {
-				here[field] = []any{map[string]any{"name": items[field]}}
+				here[field] = []any{map[string]any{"name": items[field], "from": "db-0", "to": "db-1"}}
 			}
 			here = here[field].([]any)[0].(map[string]any)
 			named += "." + field

@@ -178,7 +178,7 @@ func TestManyUnusableRunsOfAVariantAreNoted(t *testing.T) {
 
 // TestFiguresOfListsAreOfTheSameItem in all trials, although nodes have their trial's name.
 func TestFiguresOfListsAreOfTheSameItem(t *testing.T) {
-	spec := strings.Replace(pair, "metrics: [requestsPerSecond]", "metrics: [replicationSentBytes, stageCPUMillicores]", 1) + `
+	spec := strings.Replace(pair, "metrics: [requestsPerSecond]", "metrics: [replicationSentBytes, stageCPUMillicores, requestedRoundTripMicroseconds]", 1) + `
   expectations: [{comparison: b/a, metric: replicationSentBytes, item: db-1 to db-0, maxPercent: 2}]
 `
 	p := play(t, spec, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
@@ -190,6 +190,7 @@ func TestFiguresOfListsAreOfTheSameItem(t *testing.T) {
 		x.Status.Replication = &v1alpha1.ReplicationStatus{Traffic: []v1alpha1.TrafficStatus{
 			{Name: x.Name + "-db-0 to " + x.Name + "-db-1", SentBytes: 20_000}, {Name: x.Name + "-db-1 to " + x.Name + "-db-0", SentBytes: back},
 		}}
+		x.Status.Distance = &v1alpha1.DistanceStatus{RoundTrips: []v1alpha1.RoundTripStatus{{From: x.Name + "-db-0", To: x.Name + "-db-1", RequestedMicroseconds: 20_000}}}
 		x.Status.Load = &v1alpha1.LoadStatus{Stages: []v1alpha1.StageStatus{{Name: "steady", Resources: []v1alpha1.StageResources{
 			{Name: x.Name + "-db-0", ResourceFigures: v1alpha1.ResourceFigures{CPUMillicores: 500}}, {Name: "app", ResourceFigures: v1alpha1.ResourceFigures{CPUMillicores: back}},
 		}}}}
@@ -201,6 +202,7 @@ func TestFiguresOfListsAreOfTheSameItem(t *testing.T) {
 	want := []string{
 		"replicationSentBytes  db-0 to db-1: 100% of 6", "replicationSentBytes  db-1 to db-0: 1.5% of 6",
 		"stageCPUMillicores steady db-0: 100% of 6", "stageCPUMillicores steady app: 1.5% of 6",
+		"requestedRoundTripMicroseconds  db-0 to db-1: 100% of 6",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -214,7 +216,7 @@ func TestFiguresOfListsAreOfTheSameItem(t *testing.T) {
 			values[v.Item]++
 		}
 	}
-	if diff := cmp.Diff(map[string]int{"db-0 to db-1": 12, "db-1 to db-0": 12, "db-0": 12, "app": 12}, values); diff != "" {
+	if diff := cmp.Diff(map[string]int{"db-0 to db-1": 24, "db-1 to db-0": 12, "db-0": 12, "app": 12}, values); diff != "" {
 		t.Error(diff)
 	}
 }

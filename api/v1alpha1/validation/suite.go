@@ -3,7 +3,6 @@ package validation
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -208,7 +207,7 @@ func Unmeasured(x *v1alpha1.ReplicationSuite, trials map[string]*v1alpha1.Replic
 	var errs field.ErrorList
 	for _, f := range namedFigures(&x.Spec) {
 		trial := spec{ReplicationExperimentSpec: trials[f.variant].Spec}
-		f.check(&trial, x.Spec.DrawFaults != nil)
+		f.check(&trial, x.Spec.DrawFaults)
 		errs = append(errs, trial.errs...)
 	}
 	return errs
@@ -250,9 +249,9 @@ func namedFigures(x *v1alpha1.ReplicationSuiteSpec) (all []namedFigure) {
 }
 
 // check the figure against the spec of a trial. With drawn faults, each round's load has another length.
-func (f namedFigure) check(trial *spec, drawn bool) {
+func (f namedFigure) check(trial *spec, drawn *v1alpha1.DrawFaults) {
 	limits(trial, f.path, f.goal)
-	if f.stage == "" && !drawn { // these limits depend on the length of the whole load
+	if f.stage == "" && drawn == nil { // these limits depend on the length of the whole load
 		countable(trial, f.path, f.goal)
 		outage(trial, f.path, f.goal)
 	}
@@ -260,25 +259,8 @@ func (f namedFigure) check(trial *spec, drawn bool) {
 	counts := func(have v1alpha1.Stage) bool { return have.Name == f.stage && !have.Discard }
 	trial.refuse(f.stage != "" && !slices.ContainsFunc(trial.Load.Stages, counts), f.path.Child("stage"),
 		fmt.Sprintf("variant %s has no stage %q that counts. Use the name of a stage without discard.", f.variant, f.stage))
-	f.nodes(trial)
-}
-
-// numbered is the name of a node as an item.
-var numbered = regexp.MustCompile(`^db-[0-9]+$`)
-
-// nodes refuses an item that names a node which the topology lacks.
-func (f namedFigure) nodes(trial *spec) {
-	if slices.ContainsFunc(trial.Faults, func(fault v1alpha1.Fault) bool { return fault.Name == f.item }) {
-		return // a figure of the fault
-	}
-	have := max(1, trial.Topology.Nodes)
-	for _, end := range strings.Split(f.item, " to ") {
-		known := false
-		for n := range have {
-			known = known || end == fmt.Sprintf("db-%d", n)
-		}
-		trial.refuse(numbered.MatchString(end) && !known, f.path.Child("item"),
-			fmt.Sprintf("variant %s has no node %s: its topology.nodes is %d. Use a lower number, or raise topology.nodes.", f.variant, end, have))
+	if why := f.unknown(trial, drawn); f.item != "" && why != "" {
+		trial.refuse(true, f.path.Child("item"), fmt.Sprintf("variant %s has no %s", f.variant, why))
 	}
 }
 

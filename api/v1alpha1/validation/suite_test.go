@@ -1,6 +1,7 @@
 package validation_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -203,6 +204,64 @@ func TestItemsOfNodesThatVariantsLack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := toldOfSuite(t, c.expectation, c.more); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestItemsThatNoTrialHas(t *testing.T) {
+	const (
+		fault  = "      faults: [{name: crash, atSeconds: 15, target: Primary, action: Kill, holdSeconds: 5}]\n"
+		links  = "      topology: {zones: [{name: near, nodes: [0]}, {name: far, nodes: [1, 2]}], links: [{from: near, to: far, roundTripMilliseconds: 10}]}\n"
+		drawn  = "  drawFaults: {actions: [Kill], count: 2, nodes: [1, 2]}\n"
+		cut    = "  drawFaults: {actions: [Kill], count: 2, duringPartitionSeconds: 7}\n"
+		stated = "spec.expectations[0].item: variant a has no "
+	)
+	for name, c := range map[string]struct{ spec, expectation, more, want string }{
+		"no name of a node":        {"", "nodeRows, item: primary", "", `node "primary". Use db- and a number, such as db-0.`},
+		"a node with a zero":       {"", "nodeRows, item: db-00", "", "node db-00: its topology.nodes is 3."},
+		"a process":                {"", "stageCPUMillicores, stage: steady, item: proxy", "", ""},
+		"k6":                       {"", "stageCPUMillicores, stage: steady, item: k6", "", ""},
+		"k6 of another operator":   {"      load: {runner: K6Operator}\n", "stageCPUMillicores, stage: steady, item: k6", "", `process "k6". Use app, recorder, proxy or a node such as db-0.`},
+		"no proxy":                 {"      topology: {type: Async}\n      routing: {proxy: None}\n", "stageCPUMillicores, stage: steady, item: proxy", "", `process "proxy". Use app, recorder, k6, director or a node such as db-0.`},
+		"a director of a group":    {"", "stageCPUMillicores, stage: steady, item: director", "", `process "director". Use app, recorder, proxy, k6 or a node`},
+		"a director":               {"      topology: {type: Async}\n", "stageCPUMillicores, stage: steady, item: director", "", ""},
+		"a node as a process":      {"", "stageCPUMillicores, stage: steady, item: db-7", "", "node db-7: its topology.nodes is 3."},
+		"a size":                   {"", `lagSizeSamples, item: "2000"`, "", ""},
+		"no size":                  {"", `lagSizeSamples, item: "3000"`, "", `rows of "3000" bytes. Use a number of probes.lag.sweepPayloadBytes.`},
+		"a fault":                  {fault, "rejoinMilliseconds, item: crash", "", ""},
+		"no fault":                 {fault, "rejoinMilliseconds, item: crsh", "", `fault "crsh". Use a name of its faults.`},
+		"a node as a fault":        {fault, "resyncReceivedBytes, item: db-0", "", `fault "db-0". Use a name of its faults.`},
+		"a drawn fault":            {"", "rejoinMilliseconds, item: draw-2-2", drawn, ""},
+		"a drawn fault too many":   {"", "rejoinMilliseconds, item: draw-3-1", drawn, `drawn fault "draw-3-1". Use draw-1-1 for`},
+		"a drawn fault of no node": {"", "rejoinMilliseconds, item: draw-1-3", drawn, `drawn fault "draw-1-3". Use draw-1-1 for`},
+		"no drawn partition":       {"", "rejoinMilliseconds, item: cut-1-1", drawn, `drawn fault "cut-1-1". Use draw-1-1 for`},
+		"a drawn partition":        {"", "rejoinMilliseconds, item: cut-2-1", cut, ""},
+		"a round trip":             {links, "beforeRoundTripMicroseconds, item: db-0 to db-1", "", ""},
+		"a round trip to a pod":    {links, "beforeRoundTripMicroseconds, item: db-0 to proxy-0", "", ""},
+		"half of a round trip":     {links, "beforeRoundTripMicroseconds, item: db-0", "", `direction "db-0". Write it as db-0 to db-1.`},
+		"a round trip to itself":   {links, "beforeRoundTripMicroseconds, item: db-0 to db-0", "", `direction "db-0 to db-0". Write it`},
+		"a round trip to no node":  {links, "beforeRoundTripMicroseconds, item: db-0 to db-3", "", "node db-3: its topology.nodes is 3."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object, patch := map[string]any{}, map[string]any{}
+			text := strings.Replace(wholeSuite, "metric: lostWrites, max: 0", "metric: "+c.expectation+", max: 5", 1) + c.more
+			for into, from := range map[*map[string]any]string{&object: text, &patch: "spec:\n  template:\n    spec:\n" + cmp.Or(c.spec, "      {}\n")} {
+				if err := yaml.Unmarshal([]byte(from), into); err != nil {
+					t.Fatal(err)
+				}
+			}
+			experiment.Merge(object, patch)
+			answer, err := check.Suite(t.Context(), &unstructured.Unstructured{Object: object}, servers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := strings.Join(answer.Sentences(), "\n"), c.want
+			if want != "" {
+				want = stated + want
+			}
+			if !strings.Contains(got, want) || (want == "") != (got == "") {
+				t.Errorf("%q, want %q", got, want)
 			}
 		})
 	}

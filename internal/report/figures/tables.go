@@ -179,8 +179,9 @@ func (d *Document) resources() Table {
 func (d *Document) roundTrips() Table {
 	var rows []row
 	if d.Status.Distance != nil {
-		for i, r := range d.Status.Distance.RoundTrips {
-			rows = append(rows, row{fmt.Sprintf("status.distance.roundTrips[%d]", i), []string{r.From + " to " + r.To}})
+		for _, r := range d.Status.Distance.RoundTrips {
+			trip := r.From + " to " + r.To
+			rows = append(rows, row{"status.distance.roundTrips[" + trip + "]", []string{trip}})
 		}
 	}
 	return d.tableOf("distance.roundTrips[].", []string{"round trip"}, rows)
