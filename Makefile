@@ -20,6 +20,7 @@ HELM3_VERSION          := v3.22.0
 GOLANGCI_LINT_VERSION  := v2.15.0
 ACTIONLINT_VERSION     := v1.7.12
 KUBECONFORM_VERSION    := v0.8.0
+ACT_VERSION            := v0.2.89
 
 BIN            := $(CURDIR)/bin
 CRD_REF_DOCS   := $(BIN)/crd-ref-docs-$(CRD_REF_DOCS_VERSION)
@@ -29,6 +30,7 @@ HELM3          := $(BIN)/helm3-$(HELM3_VERSION)
 GOLANGCI_LINT  := $(BIN)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 ACTIONLINT     := $(BIN)/actionlint-$(ACTIONLINT_VERSION)
 KUBECONFORM    := $(BIN)/kubeconform-$(KUBECONFORM_VERSION)
+ACT            := $(BIN)/act-$(ACT_VERSION)
 
 NAMESPACE   ?= replab-system
 EXPERIMENT  ?= experiments/semisync.yaml
@@ -122,6 +124,12 @@ verify-workflows: $(ACTIONLINT)
 	@echo "verify: actionlint"
 	@$(ACTIONLINT) -shellcheck= -pyflakes=
 
+# Without what make exports: a runner has none of it.
+.PHONY: play-workflow
+play-workflow: $(ACT) ## Play a job's `run:` steps in a clean clone of the last commit: WORKFLOW=ci.yaml JOB=image PLAY_ARGS=-help
+	@go build -o $(BIN)/play ./hack/play
+	@env -u VERSION -u CGO_ENABLED -u GOFLAGS -u LAB_DIR $(BIN)/play -act $(ACT) -workflow '$(WORKFLOW)' -job '$(JOB)' $(PLAY_ARGS)
+
 # go vet is one of the linters.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters of .golangci.yml
@@ -143,12 +151,12 @@ fmt: $(GOLANGCI_LINT) ## Format the Go files
 PACKAGES ?= ./test/... ./internal/... ./...
 test test-unit: export GOGC ?= 400
 .PHONY: test
-test: lab-bin lab-rootfs $(HELM) $(KUBECONFORM) ## Run all tests that need no cluster, against real MySQL, MariaDB, PostgreSQL, HAProxy and kube-apiserver processes
+test: lab-bin lab-rootfs $(HELM) $(KUBECONFORM) $(ACT) ## Run all tests that need no cluster, against real MySQL, MariaDB, PostgreSQL, HAProxy and kube-apiserver processes
 	@echo "test: go test $(PACKAGES) with MySQL, MariaDB, PostgreSQL and HAProxy from .lab/rootfs and kube-apiserver from .lab/bin"
 	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb \
 	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 REPLAB_REQUIRE_K6=1 \
 	  KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_HELM=$(HELM) REPLAB_REQUIRE_KUBECONFORM=1 REPLAB_KUBECONFORM=$(KUBECONFORM) \
-	  hack/in-memory go test -count=1 -vet=off -p 6 -timeout 20m $(TEST_ARGS) $(PACKAGES)
+	  REPLAB_REQUIRE_ACT=1 REPLAB_ACT=$(ACT) hack/in-memory go test -count=1 -vet=off -p 6 -timeout 20m $(TEST_ARGS) $(PACKAGES)
 	@echo "test: the lab's own tests"
 	@go test -C hack/lab -count=1 -vet=off ./...
 	@go test -C hack/lab/kube -count=1 -vet=off ./provisioner
@@ -341,6 +349,9 @@ $(ACTIONLINT):
 
 $(KUBECONFORM):
 	@$(call install-tool,github.com/yannh/kubeconform/cmd/kubeconform@$(KUBECONFORM_VERSION),$@)
+
+$(ACT):
+	@$(call install-tool,github.com/nektos/act@$(ACT_VERSION),$@)
 
 # install-tool builds the command of a module at a version ($1) as the file $2.
 define install-tool
