@@ -28,7 +28,9 @@ var (
 // TestWorkflowsRunWhatIsPinned: a tag can be moved, a commit cannot. The version behind it is for people, and the same everywhere.
 func TestWorkflowsRunWhatIsPinned(t *testing.T) {
 	commits := map[string]string{}
-	for name, text := range workflows(t) {
+	all := workflows(t)
+	all["action.yaml"] = string(read(t, kubetest.Root(), "action.yaml"))
+	for name, text := range all {
 		for _, found := range uses.FindAllStringSubmatch(text, -1) {
 			action, comment := found[1], found[2]
 			if strings.HasPrefix(action, "./") {
@@ -66,12 +68,15 @@ func TestWorkflowsAskForTargetsThatThereAre(t *testing.T) {
 // workflow is what a file of GitHub's says of rights and of what is run.
 type workflow struct {
 	Permissions map[string]string
-	Jobs        map[string]struct {
-		Permissions map[string]string
-		Steps       []struct {
-			Uses, Run string
-			With      map[string]any
-		}
+	Jobs        map[string]workflowJob
+	Runs        workflowJob // of an action
+}
+
+type workflowJob struct {
+	Permissions map[string]string
+	Steps       []struct {
+		Uses, Run string
+		With      map[string]any
 	}
 }
 
@@ -102,12 +107,16 @@ func TestWorkflowsHaveNoRightThatTheyDoNotNeed(t *testing.T) {
 
 // TestWorkflowsPutNothingIntoScripts that somebody else may have named, such as a branch: that comes by the environment.
 func TestWorkflowsPutNothingIntoScripts(t *testing.T) {
-	for name, text := range workflows(t) {
+	all := workflows(t)
+	all["action.yaml"] = string(read(t, kubetest.Root(), "action.yaml"))
+	for name, text := range all {
 		var w workflow
 		if err := yaml.Unmarshal([]byte(text), &w); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for job, j := range w.Jobs {
+		jobs := maps.Collect(maps.All(w.Jobs))
+		jobs["runs"] = w.Runs
+		for job, j := range jobs {
 			for _, step := range j.Steps {
 				if strings.Contains(step.Run, "${{") {
 					t.Errorf("%s, job %s: %q", name, job, step.Run)
