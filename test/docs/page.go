@@ -47,6 +47,9 @@ type Block struct {
 	Text string
 }
 
+// OfCI tells whether a CI system reads the block: its file has a place in a repository.
+func (b Block) OfCI() bool { return strings.HasPrefix(b.File, ".") || strings.Contains(b.File, "/") }
+
 // Commands of a block: all of its lines, or of a console's those behind the prompt.
 func (b Block) Commands() string {
 	if b.Language != "console" {

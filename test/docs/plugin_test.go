@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,17 +19,19 @@ import (
 	"replab.dev/test/experiment"
 )
 
+var pluginCall = regexp.MustCompile(`(?:kubectl |\./kubectl-)replab (.*)`)
+
 // TestCommandsOfThePluginExist with their flags, in blocks and in sentences. Nothing is carried out.
 func TestCommandsOfThePluginExist(t *testing.T) {
 	root := plugin.Command("test", genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard})
 	for _, page := range living(t) {
 		for _, code := range codeOf(page) {
 			for line := range strings.Lines(code) {
-				_, call, found := strings.Cut(line, "kubectl replab ")
-				if !found {
+				call := pluginCall.FindStringSubmatch(line)
+				if call == nil {
 					continue
 				}
-				words := strings.Fields(call)
+				words := strings.Fields(call[1])
 				if end := slices.IndexFunc(words, endsCommand); end >= 0 {
 					words = words[:end]
 				}

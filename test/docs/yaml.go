@@ -36,7 +36,7 @@ func (p Page) YAML() (YAML, error) {
 		return YAML{}, err
 	}
 	for _, block := range p.Blocks {
-		if block.Language != "yaml" {
+		if block.Language != "yaml" || block.OfCI() {
 			continue
 		}
 		for part := range strings.SplitSeq(block.Text, "\n---\n") {
