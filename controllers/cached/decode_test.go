@@ -68,7 +68,7 @@ func TestSuitesAreKeptLean(t *testing.T) {
 		if err != nil || !ok || got.Name != "x" || got.Annotations != nil || !got.Spec.Abort || (len(got.Spec.Template.Spec.Raw) > size) != kept {
 			t.Errorf("of %d bytes the cache keeps %.200v, %v", size, object, err)
 		}
-		if errs := validation.Suite(got, func(string) validation.Places { return validation.Places{Whole: true, Stages: true} }); !kept && !strings.Contains(validation.Message(errs), "more than 65536 bytes") {
+		if errs := validation.Suite(got, func(string) validation.Scopes { return validation.Scopes{Whole: true, Stages: true} }); !kept && !strings.Contains(validation.Message(errs), "more than 65536 bytes") {
 			t.Errorf("the suite is told: %v", errs)
 		}
 	}

@@ -120,8 +120,8 @@ func (r results) unlike(c v1alpha1.SuiteComparison) (fields []string) {
 	return fields
 }
 
-// place is a metric with its item and its stage.
-func place(m v1alpha1.SuiteMetric, stage, item string) string {
+// label is a metric with its item and its stage, for people.
+func label(m v1alpha1.SuiteMetric, stage, item string) string {
 	text := string(m)
 	if item != "" {
 		text += " of " + item

@@ -29,13 +29,13 @@ func (r results) judge() {
 // sentence is an expectation in words.
 func sentence(e v1alpha1.Expectation) string {
 	if e.Comparison != "" {
-		return fmt.Sprintf("%s %s%s", e.Comparison, place(e.Metric, e.Stage, e.Item), limits(e.MinPercent, e.MaxPercent, "%"))
+		return fmt.Sprintf("%s %s%s", e.Comparison, label(e.Metric, e.Stage, e.Item), limits(e.MinPercent, e.MaxPercent, "%"))
 	}
 	trials := "in every trial"
 	if e.InAtLeastTrials != nil {
 		trials = fmt.Sprintf("in at least %d trials", *e.InAtLeastTrials)
 	}
-	return fmt.Sprintf("%s %s%s %s", e.Variant, place(e.Metric, e.Stage, e.Item), limits(e.Min, e.Max, ""), trials)
+	return fmt.Sprintf("%s %s%s %s", e.Variant, label(e.Metric, e.Stage, e.Item), limits(e.Min, e.Max, ""), trials)
 }
 
 func limits(least, most *int64, unit string) (text string) {

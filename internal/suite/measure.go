@@ -14,13 +14,13 @@ import (
 )
 
 // Metric tells what a metric has figures of.
-func Metric(name string) validation.Places {
+func Metric(name string) validation.Scopes {
 	e, known := figure.Named(name)
 	if !known {
-		return validation.Places{}
+		return validation.Scopes{}
 	}
 	rest, onlyStages := strings.CutPrefix(e.Path, stagesPath)
-	return validation.Places{Whole: !onlyStages, Stages: e.InStages || onlyStages, Items: strings.Contains(rest, "[]")}
+	return validation.Scopes{Whole: !onlyStages, Stages: e.InStages || onlyStages, Items: strings.Contains(rest, "[]")}
 }
 
 // lostWrites is the one figure that an Inconclusive trial proves too: a write that is known to be lost is lost.
@@ -35,8 +35,8 @@ type metric struct {
 // stagesPath begins the figures that only stages have.
 const stagesPath = "load.stages[]."
 
-// place of the metric in a trial, with empty brackets for an item of a list.
-func (m metric) place() string {
+// pattern of the metric's path in a trial, with empty brackets for an item of a list.
+func (m metric) pattern() string {
 	switch {
 	case strings.HasPrefix(m.Path, stagesPath):
 		return strings.Replace(m.Path, "[]", "["+m.stage+"]", 1)
@@ -48,10 +48,10 @@ func (m metric) place() string {
 
 // items of the metric's list in a trial, by the names that they have in all trials, and their paths.
 func (m metric) items(x *v1alpha1.ReplicationExperiment) (names, paths []string) {
-	list, _, _ := strings.Cut(m.place(), "[]")
+	list, _, _ := strings.Cut(m.pattern(), "[]")
 	for _, name := range figure.Items(&x.Status, list) {
 		names = append(names, strings.ReplaceAll(name, x.Name+"-", "")) // nodes begin with the trial's name
-		paths = append(paths, strings.Replace(m.place(), "[]", "["+name+"]", 1))
+		paths = append(paths, strings.Replace(m.pattern(), "[]", "["+name+"]", 1))
 	}
 	return names, paths
 }
@@ -59,7 +59,7 @@ func (m metric) items(x *v1alpha1.ReplicationExperiment) (names, paths []string)
 // path of the metric in a trial, "" where that lacks the item.
 func (m metric) path(x *v1alpha1.ReplicationExperiment) string {
 	if m.item == "" {
-		return m.place()
+		return m.pattern()
 	}
 	names, paths := m.items(x)
 	if i := slices.Index(names, m.item); i >= 0 {
@@ -142,16 +142,16 @@ func metricsOf(spec *v1alpha1.ReplicationSuiteSpec, trials []*v1alpha1.Replicati
 
 // everywhere is a figure of the whole load, of each stage that counts, and of each item, as far as trials have them.
 func everywhere(e figure.Entry, trials []*v1alpha1.ReplicationExperiment) (all []metric) {
-	places := Metric(e.Name)
-	if places.Whole {
+	scopes := Metric(e.Name)
+	if scopes.Whole {
 		all = append(all, metric{Entry: e})
 	}
-	if places.Stages {
+	if scopes.Stages {
 		for _, stage := range stagesOf(trials) {
 			all = append(all, metric{Entry: e, stage: stage})
 		}
 	}
-	if !places.Items {
+	if !scopes.Items {
 		return all
 	}
 	var items []metric

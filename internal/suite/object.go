@@ -82,7 +82,7 @@ func specs(spec *v1alpha1.ReplicationSuiteSpec) (all []map[string]any, err error
 // mostNodes that a topology may have.
 const mostNodes = 10
 
-// fewestNodes is the place of the variant with the fewest nodes, and their number: drawn faults hit nodes that all have. A variant whose number
+// fewestNodes is the index of the variant with the fewest nodes, and their number: drawn faults hit nodes that all have. A variant whose number
 // cannot be read is left out: it is refused with the experiment.
 func fewestNodes(variants []map[string]any) (variant, nodes int) {
 	for i, spec := range variants {

@@ -37,11 +37,11 @@ type suite struct {
 	errs    field.ErrorList
 }
 
-// Places are what a metric has figures of: the whole trial, its stages, items of a list. Of an unknown metric there are none.
-type Places struct{ Whole, Stages, Items bool }
+// Scopes are what a metric has figures of: the whole trial, its stages, items of a list. Of an unknown metric there are none.
+type Scopes struct{ Whole, Stages, Items bool }
 
-// Metrics tells the places of a metric.
-type Metrics func(name string) Places
+// Metrics tells the scopes of a metric.
+type Metrics func(name string) Scopes
 
 // Suite lists everything that is wrong with a suite's spec beside the specs of its trials: those are checked as experiments.
 func Suite(x *v1alpha1.ReplicationSuite, metrics Metrics) field.ErrorList {
@@ -136,7 +136,7 @@ func (s *suite) known(name string, path *field.Path) {
 		fmt.Sprintf("there is no variant %q. Use a name of spec.variants.", name))
 }
 
-// measurable refuses a metric that there is not, and a place that it is not of.
+// measurable refuses an unknown metric, and a stage or an item that it has no figures of.
 func (s *suite) measurable(m v1alpha1.SuiteMetric, stage, item string, path *field.Path) {
 	if !s.isFigure(m, path.Child("metric")) {
 		return
@@ -149,7 +149,7 @@ func (s *suite) measurable(m v1alpha1.SuiteMetric, stage, item string, path *fie
 }
 
 func (s *suite) isFigure(m v1alpha1.SuiteMetric, path *field.Path) bool {
-	unknown := s.metrics(string(m)) == Places{}
+	unknown := s.metrics(string(m)) == Scopes{}
 	s.refuse(unknown, path, fmt.Sprintf("%q is no figure of a trial. Use a metric of docs/metrics-of-suites.md.", m))
 	return !unknown
 }

@@ -54,7 +54,7 @@ func forest(all []v1alpha1.SuiteComparisonStatus) chart.Rows {
 	equal := 100.0
 	c := chart.Rows{Key: "forest", Title: "Ratios in percent, with their 95% intervals", Loose: true, At: &equal}
 	for _, of := range all {
-		row := chart.Row{Name: strings.TrimSpace(of.Of + "/" + of.To + " " + suites.Title(of.Metric) + " " + suites.Place(of.Stage, of.Item))}
+		row := chart.Row{Name: strings.TrimSpace(of.Of + "/" + of.To + " " + suites.Title(of.Metric) + " " + suites.Scope(of.Stage, of.Item))}
 		ratio, exact := decimal(of.RatioPercent)
 		if exact {
 			colour := decided
@@ -89,14 +89,14 @@ func decimal(d v1alpha1.Decimal) (float64, bool) {
 func dots(d *suites.Document) (all []chart.Rows) {
 	for _, v := range d.Values() {
 		scale, unit := scaleOf(v.Metric)
-		place := suites.Place(v.Stage, v.Item)
-		key := strings.TrimSuffix(string(v.Metric)+"-"+place, "-")
+		scope := suites.Scope(v.Stage, v.Item)
+		key := strings.TrimSuffix(string(v.Metric)+"-"+scope, "-")
 		i := slices.IndexFunc(all, func(c chart.Rows) bool { return c.Key == key })
 		if i < 0 {
 			i = len(all)
 			title := suites.Title(v.Metric)
-			if place != "" {
-				title += " of " + place
+			if scope != "" {
+				title += " of " + scope
 			}
 			all = append(all, chart.Rows{Key: key, Title: title, Unit: unit, Loose: true})
 		}

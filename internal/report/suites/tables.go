@@ -51,7 +51,7 @@ func expectations(s *v1alpha1.ReplicationSuite) figures.Table {
 func comparisons(s *v1alpha1.ReplicationSuite) figures.Table {
 	t := figures.Table{Title: "Comparisons, round by round", Section: Comparisons, Head: []string{"comparison", "figure", "of", "ratio", interval, "rounds", "p", "conclusion"}}
 	for _, c := range Compared(s) {
-		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, Title(c.Metric), Place(c.Stage, c.Item), percent(c.RatioPercent, math.Round), between(c.Low, c.High, percent),
+		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, Title(c.Metric), Scope(c.Stage, c.Item), percent(c.RatioPercent, math.Round), between(c.Low, c.High, percent),
 			rounds(c), string(c.P), string(c.Conclusion)))
 	}
 	return t
@@ -147,14 +147,14 @@ func medians(s *v1alpha1.ReplicationSuite) figures.Table {
 			found = append(found, median(v.Figures, k.name, k.stage, k.item))
 		}
 		if seen.more(string(k.name)+k.item, k.stage, found) {
-			t.Rows = append(t.Rows, words(append([]string{Title(k.name), Place(k.stage, k.item)}, found...)...))
+			t.Rows = append(t.Rows, words(append([]string{Title(k.name), Scope(k.stage, k.item)}, found...)...))
 		}
 	}
 	return t
 }
 
-// Place of a figure: a stage, an item of a list, or the item in the stage. It is "" for the whole load.
-func Place(stage, item string) string {
+// Scope of a figure: a stage, an item of a list, or the item in the stage. It is "" for the whole load.
+func Scope(stage, item string) string {
 	switch {
 	case item == "":
 		return stage
@@ -204,7 +204,7 @@ func published(s *v1alpha1.ReplicationSuite) figures.Table {
 				measured = m
 			}
 		}
-		t.Rows = append(t.Rows, words(r.Variant, Title(r.Metric), Place(r.Stage, r.Item), inUnit(r.Metric)(r.Value, math.Round), measured, r.Source))
+		t.Rows = append(t.Rows, words(r.Variant, Title(r.Metric), Scope(r.Stage, r.Item), inUnit(r.Metric)(r.Value, math.Round), measured, r.Source))
 	}
 	return t
 }
