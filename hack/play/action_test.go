@@ -110,8 +110,10 @@ func withAction(t *testing.T, act, server string) *play {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &play{act: act, repository: repository(t, usesTheAction, string(action)), workflow: "test.yaml", job: "job", event: "push",
-		env: []string{"GITHUB_SERVER_URL=" + server}}
+	return &play{
+		act: act, repository: repository(t, usesTheAction, string(action)), workflow: "test.yaml", job: "job", event: "push",
+		env: []string{"GITHUB_SERVER_URL=" + server},
+	}
 }
 
 // standIns puts kind, Helm and kubectl in front of the PATH. The folder that it returns gets their calls, and the reports once the cluster goes.

@@ -59,8 +59,10 @@ jobs:
 `
 
 func TestJobIsPlayedAsFarAsItCanBe(t *testing.T) {
-	p := &play{act: actBinary(t), repository: repository(t, twoJobs, ""), workflow: "test.yaml", job: "job", event: "push", ref: "refs/tags/v1.2.3", here: true,
-		skip: regexp.MustCompile("^echo dear$"), outputs: map[string][]string{"before": {"name=value"}, "tool": {"digest=a=b"}}}
+	p := &play{
+		act: actBinary(t), repository: repository(t, twoJobs, ""), workflow: "test.yaml", job: "job", event: "push", ref: "refs/tags/v1.2.3", here: true,
+		skip: regexp.MustCompile("^echo dear$"), outputs: map[string][]string{"before": {"name=value"}, "tool": {"digest=a=b"}},
+	}
 	var out bytes.Buffer
 	if err := p.run(&out); err == nil {
 		t.Errorf("no error although a step failed")

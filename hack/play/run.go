@@ -101,8 +101,10 @@ func (p *play) perform(folder, clone string, steps []*step, w io.Writer) error {
 			return err
 		}
 	}
-	args := []string{p.event, "--json", "--directory", clone, "--workflows", p.file(clone), "--job", p.job, "--eventpath", event,
-		"--platform", platform + "=-self-hosted", "--no-cache-server", "--env", "GITHUB_REPOSITORY=owner/replab"}
+	args := []string{
+		p.event, "--json", "--directory", clone, "--workflows", p.file(clone), "--job", p.job, "--eventpath", event,
+		"--platform", platform + "=-self-hosted", "--no-cache-server", "--env", "GITHUB_REPOSITORY=owner/replab",
+	}
 	for _, variable := range p.env {
 		args = append(args, "--env", variable)
 	}

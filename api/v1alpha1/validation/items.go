@@ -16,7 +16,10 @@ var itemsOf = []struct {
 	unknown func(namedFigure, *spec, *v1alpha1.DrawFaults) string
 }{
 	{"lagSize", namedFigure.size},
-	{"fault", namedFigure.fault}, {"lossWindow", namedFigure.fault}, {"rejoin", namedFigure.fault}, {"resync", namedFigure.fault},
+	{"fault", namedFigure.fault},
+	{"lossWindow", namedFigure.fault},
+	{"rejoin", namedFigure.fault},
+	{"resync", namedFigure.fault},
 	{"stage", namedFigure.process},
 	{"node", namedFigure.node},
 	{"", namedFigure.direction},

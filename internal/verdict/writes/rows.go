@@ -33,8 +33,12 @@ type rested struct {
 
 func restingOnRows(e evidence.Run) []rested {
 	all := []rested{
-		{"writes.present", figure.Higher}, {"writes.recovered", figure.Higher}, {"writes.vanished", figure.Lower},
-		{"writes.lost", figure.Lower}, {"writes.lostWhileDegraded", figure.Lower}, {"ghostWrites", figure.Lower},
+		{"writes.present", figure.Higher},
+		{"writes.recovered", figure.Higher},
+		{"writes.vanished", figure.Lower},
+		{"writes.lost", figure.Lower},
+		{"writes.lostWhileDegraded", figure.Lower},
+		{"ghostWrites", figure.Lower},
 	}
 	for _, f := range e.Faults {
 		all = append(all, rested{"faults[" + f.Name + "].lossWindowMilliseconds", figure.Lower})
