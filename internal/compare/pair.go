@@ -91,6 +91,9 @@ func Measured(s *v1alpha1.ReplicationExperimentStatus, path string) (Interval, b
 
 // Paused says for how much of a time the recorder stood still.
 func Paused(f v1alpha1.StageFigures) string {
+	if f.PausedMilliseconds == nil { // it stood still after the planned end
+		return say(finding.RecorderNotAlways)
+	}
 	return say(finding.RecorderDidNotRun, ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0))
 }
 

@@ -169,3 +169,22 @@ func TestAServerAloneHasNoUnwatchedWrites(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestLagsLessPauses: this process did not run from 30 to 130 ms, within the lag of the second write.
+func TestLagsLessPauses(t *testing.T) {
+	b := newState([]wire.Node{{Name: "a"}, {Name: "b"}}, []int64{100}, 10)
+	b.paused = func(from, to time.Duration) time.Duration { return max(0, min(to, 130*ms)-max(from, 30*ms)) }
+	b.tracks[0].identify(engine.LagWatched{Identity: "uuid-a", CommitOrder: true})
+	b.wrote(1, primary, 0, 10*ms, 11*ms)
+	b.tracks[1].observe(saw(1, 1, 11*ms, 21*ms))
+	if r := b.result(25 * ms); r.UnpausedMaxMicroseconds != nil {
+		t.Errorf("before any pause: %+v", r.LagDistribution)
+	}
+	b.wrote(2, primary, 0, 24*ms, 25*ms)
+	b.tracks[1].observe(saw(2, 2, 26*ms, 131*ms))
+	for _, d := range []wire.LagDistribution{b.result(200 * ms).LagDistribution, b.result(200 * ms).Nodes[1].LagDistribution} {
+		if *d.MaxMicroseconds != 106_000 || *d.UnpausedMaxMicroseconds != 10_000 || *d.UnpausedP50Microseconds != 6_003 {
+			t.Errorf("of 10 and 106 ms, of which 100 were a pause: %d, %d, %d µs", *d.MaxMicroseconds, *d.UnpausedMaxMicroseconds, *d.UnpausedP50Microseconds)
+		}
+	}
+}

@@ -98,10 +98,18 @@ func total(h *hdrhistogram.Histogram) int64 {
 // figures are the samples of one node, or of one payload size.
 type figures struct {
 	lag, resolution distribution
+	unpaused        *distribution // the lags less the pauses of this process within each, nil while there are none
 	censored        int64
 }
 
-func (f *figures) record(s sample) {
+func (f *figures) record(s sample, paused time.Duration) {
+	if paused > 0 && f.unpaused == nil {
+		f.unpaused = &distribution{}
+		f.unpaused.merge(&f.lag)
+	}
+	if f.unpaused != nil {
+		f.unpaused.record((s.lag - paused).Microseconds())
+	}
 	f.lag.record(s.lag.Microseconds())
 	f.resolution.record(s.resolution.Microseconds())
 	if s.censored {
@@ -119,6 +127,12 @@ func (f *figures) result(u unseen, w unwatched) wire.LagDistribution {
 		Samples: f.lag.count(), Censored: f.censored, Unseen: u.count, Lost: u.lost,
 		P50Microseconds: lag.percentile(50), P99Microseconds: lag.percentile(99), MaxMicroseconds: lag.largest(),
 		ResolutionP50Microseconds: f.resolution.percentile(50), OldestUnseenMicroseconds: u.oldestMicroseconds, Unwatched: w.writes,
+	}
+	if f.unpaused != nil {
+		var least distribution
+		least.merge(f.unpaused)
+		least.merge(&u.ages)
+		d.UnpausedP50Microseconds, d.UnpausedP99Microseconds, d.UnpausedMaxMicroseconds = least.percentile(50), least.percentile(99), least.largest()
 	}
 	if w.atMost != nil && u.ages.count() == 0 {
 		d.AtMostMicroseconds = longer(w.atMost, d.MaxMicroseconds)

@@ -104,7 +104,7 @@ func TestAPercentileIsALowerBoundWhereUnseenWritesMayLieAboveIt(t *testing.T) {
 			var f figures
 			var u unseen
 			for _, lag := range c.lags {
-				f.record(sample{lag: lag})
+				f.record(sample{lag: lag}, 0)
 			}
 			for _, age := range c.ages {
 				u.add(age)

@@ -14,7 +14,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Config configures a probe. All of it is needed but Counted, Resting and Address.
+// Config configures a probe. All of it is needed but Counted, Resting, Paused and Address.
 type Config struct {
 	Open   Open          // the engine's sessions
 	Nodes  []wire.Node   // every database node, the primary too
@@ -31,6 +31,8 @@ type Config struct {
 	Counted func() bool
 	// Resting is asked when a write is due: whether it is left out. Without it none is. It may be called from any goroutine.
 	Resting func() bool
+	// Paused is asked when a write is seen: how long this process did not run between two times, of which it ran at the second. Without it that was never.
+	Paused func(from, to time.Time) time.Duration
 	// SeveralWriters: nodes take writes side by side, so no node becomes a former primary.
 	SeveralWriters bool
 	Log            *slog.Logger
@@ -68,12 +70,16 @@ func New(c Config) (*Probe, error) {
 	if c.Resting == nil {
 		c.Resting = func() bool { return false }
 	}
+	if c.Paused == nil {
+		c.Paused = func(time.Time, time.Time) time.Duration { return 0 }
+	}
 	if c.Counted == nil {
 		c.Counted = func() bool { return true }
 	}
 	target := engine.LagTarget{Writes: c.Writes, Password: c.Secret, PayloadBytes: c.PayloadBytes, LongestWait: waitSlice}
 	p := &Probe{cfg: c, engine: c.Open(target), origin: time.Now(), state: newState(c.Nodes, c.PayloadBytes, maxOutstanding)}
 	p.state.several = c.SeveralWriters
+	p.state.paused = func(from, to time.Duration) time.Duration { return c.Paused(p.origin.Add(from), p.origin.Add(to)) }
 	for range c.Nodes {
 		p.signals = append(p.signals, signals{make(chan struct{}, 1), make(chan struct{}, 1)})
 	}

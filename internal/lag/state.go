@@ -20,6 +20,8 @@ type state struct {
 	limit  int
 	// several nodes take writes side by side: each follows the others.
 	several bool
+	// paused is how long this process did not run between two times.
+	paused func(from, to time.Duration) time.Duration
 
 	current      pending // the write that is being inserted
 	acknowledged int64
@@ -55,7 +57,7 @@ type sizeState struct {
 }
 
 func newState(nodes []wire.Node, sizes []int64, limit int) *state {
-	b := &state{limit: limit}
+	b := &state{limit: limit, paused: func(time.Duration, time.Duration) time.Duration { return 0 }}
 	for _, bytes := range sizes {
 		b.sizes = append(b.sizes, sizeState{bytes: bytes})
 	}
@@ -75,9 +77,10 @@ func (b *state) record(n *nodeState, s sample) {
 			size.latest = longer(size.latest, new(s.lag.Microseconds()))
 		}
 	case s.counted:
-		n.figures.record(s)
-		b.all.record(s)
-		size.figures.record(s)
+		paused := b.paused(s.acked, s.acked+s.lag)
+		for _, f := range []*figures{&n.figures, &b.all, &size.figures} {
+			f.record(s, paused)
+		}
 		size.total.record(s.total.Microseconds())
 		size.bare.record((s.lag - s.resolution).Microseconds())
 	}

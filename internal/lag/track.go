@@ -32,6 +32,7 @@ type pending struct {
 type sample struct {
 	size            int
 	lag, resolution time.Duration
+	acked           time.Duration // when the lag began
 	total           time.Duration // from the begin of the insert to the end of the read that saw it
 	censored        bool
 	counted         bool
@@ -180,7 +181,7 @@ func (p pending) done() bool { return p.upper != 0 && p.acked != 0 }
 
 func (t *track) finish(p pending) {
 	t.record(sample{
-		size: p.size, lag: p.upper - p.acked, resolution: max(p.upper-p.lower, 0), total: p.upper - p.begun, censored: !p.covered, counted: p.counted,
+		size: p.size, acked: p.acked, lag: p.upper - p.acked, resolution: max(p.upper-p.lower, 0), total: p.upper - p.begun, censored: !p.covered, counted: p.counted,
 		away: p.away, unwatched: p.unwatched,
 	})
 }

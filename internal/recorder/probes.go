@@ -57,7 +57,7 @@ func newProbes(cfg wire.RecorderConfig, env environment, d *forwarder, ids func(
 		p.lag, err = lag.New(lag.Config{
 			Open: env.engine.Lag, Nodes: cfg.Nodes, Writes: cfg.Writes, Secret: password, Interval: interval,
 			PayloadBytes: cfg.LagPayloadBytes, ProbeIDs: ids, Counted: d.figures.Counting, Resting: d.figures.Resting, Log: slog.Default(), Address: env.server,
-			SeveralWriters: cfg.SeveralWriters,
+			SeveralWriters: cfg.SeveralWriters, Paused: d.figures.Pauses.Within,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("lag probe: %w", err)

@@ -54,11 +54,14 @@ func TestSizesHaveTheBoundsOfTheirLag(t *testing.T) {
 			TotalP50Microseconds: ptr.To[int64](3), TotalP99Microseconds: ptr.To[int64](4), BareP50Microseconds: ptr.To[int64](1), BareP99Microseconds: ptr.To[int64](2),
 		}
 	}
-	e.Recorder.Lag.Sizes = []wire.SizeLag{one(100), one(200, v1alpha1.P99, v1alpha1.Max)}
+	e.Recorder.Lag.Sizes = []wire.SizeLag{one(100), one(200, v1alpha1.P99, v1alpha1.Max), one(300)}
+	paused := &e.Recorder.Lag.Sizes[2]
+	paused.P50Microseconds, paused.UnpausedP50Microseconds = ptr.To[int64](3), ptr.To[int64](2)
 	Judge(e, &s)
 	for path, exact := range map[string]bool{
 		"replication.lagSizes[100].totalP99Microseconds": true, "replication.lagSizes[200].totalP50Microseconds": true, "replication.lagSizes[200].insertP99Microseconds": true,
 		"replication.lagSizes[200].totalP99Microseconds": false, "replication.lagSizes[200].bareP99Microseconds": false,
+		"replication.lagSizes[300].totalP50Microseconds": false, "replication.lagSizes[300].totalP99Microseconds": true,
 	} {
 		if f := figure.Read(&s, path); f.Value == nil || f.IsExact() != exact {
 			t.Errorf("%s is %+v, exact: %t", path, f, exact)
@@ -116,5 +119,34 @@ func TestReplicaThatTheProbeOverlooked(t *testing.T) {
 				t.Errorf("%v, the goal is met: %s", s.Reasons, s.Goals[0].Met)
 			}
 		})
+	}
+}
+
+// TestPausesBoundTheLag on both sides: they lengthen what was waited for, and hide when that began.
+func TestPausesBoundTheLag(t *testing.T) {
+	for name, c := range map[string]struct {
+		unpaused *int64
+		lower    []v1alpha1.Percentile
+		want     string
+	}{
+		"none":                                   {nil, nil, "exact"},
+		"within no lag":                          {nil, []v1alpha1.Percentile{v1alpha1.Max}, "at least 700000"},
+		"within a lag":                           {ptr.To[int64](3000), []v1alpha1.Percentile{v1alpha1.Max}, "at least 3000"},
+		"within a lag that was none":             {ptr.To[int64](-5), []v1alpha1.Percentile{v1alpha1.Max}, "unknown"},
+		"within a lag, too short to hide others": {ptr.To[int64](600_000), nil, "600000 to 700000"},
+		"of less than 1% of a lag":               {ptr.To[int64](693_000), nil, "exact"},
+	} {
+		s := judged(func(e *evidence.Run) {
+			l := evidencetest.LagOf("db-0", 0, 0)
+			for _, d := range []*wire.LagDistribution{&l.LagDistribution, &l.Nodes[0].LagDistribution} {
+				d.MaxMicroseconds, d.UnpausedMaxMicroseconds, d.LowerBounds = ptr.To[int64](700_000), c.unpaused, c.lower
+			}
+			e.Recorder.Lag = l
+		})
+		for _, path := range []string{"replication.lag.maxMicroseconds", "nodes[db-0].lag.maxMicroseconds"} {
+			if got := boundsOf(s, path); got != c.want {
+				t.Errorf("pauses %s: %s is %s, want %s", name, path, got, c.want)
+			}
+		}
 	}
 }

@@ -31,6 +31,10 @@ type LagDistribution struct {
 	P99Microseconds           *int64 `json:"p99Microseconds,omitempty"`
 	MaxMicroseconds           *int64 `json:"maxMicroseconds,omitempty"`
 	ResolutionP50Microseconds *int64 `json:"resolutionP50Microseconds,omitempty"`
+	// Unpaused percentiles are of the lags less the recorder's pauses within each: no true lag is less. They are absent where there were none.
+	UnpausedP50Microseconds *int64 `json:"unpausedP50Microseconds,omitempty"`
+	UnpausedP99Microseconds *int64 `json:"unpausedP99Microseconds,omitempty"`
+	UnpausedMaxMicroseconds *int64 `json:"unpausedMaxMicroseconds,omitempty"`
 	// Unwatched are acknowledged writes that count and that no node was to show: each had been the primary before and was not seen to follow
 	// again. A percentile that leaves out fewer of them is a lower bound.
 	Unwatched int64 `json:"unwatched,omitempty"`

@@ -164,7 +164,7 @@ type StageResult struct {
 	// PausedMicroseconds of the window the recorder itself did not run: what arrived then was measured too short, and what was under
 	// way too long.
 	PausedMicroseconds int64 `json:"pausedMicroseconds,omitempty"`
-	// PausedRequests is about how many requests are those of such times: the same part of the requests of each stage.
+	// PausedRequests came right after such a time, so that they may have come in it.
 	PausedRequests int64             `json:"pausedRequests,omitempty"`
 	Answered       int64             `json:"answered"`           // of Requests: those that ended within the window
 	Succeeded      int64             `json:"succeeded"`          // of Answered: those that did not fail
@@ -202,6 +202,8 @@ type Latency struct {
 	// more, and those that leave out less than the part of the time in which the recorder did not run: their
 	// true value may be more.
 	LowerBounds []v1alpha1.Percentile `json:"lowerBounds,omitempty"`
+	// Unpaused has the latencies less the recorder's pauses within each request: no true one is less. Absent where there were none.
+	Unpaused *Latency `json:"unpaused,omitempty"`
 }
 
 // LedgerCounts are the sizes of the ledger's sets: sent = acknowledged + rejected + indeterminate.

@@ -8,24 +8,39 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"replab.dev/internal/recorder/pauses"
 	"replab.dev/internal/wire"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// clock is a time that the test moves.
-type clock struct{ time.Time }
+// clock of a process that does not run between two moments: what came then it sees at the second.
+type clock struct {
+	time.Time
+	pauses         *pauses.Log
+	from, to, beat time.Duration
+}
 
 func (c *clock) now() time.Time { return c.Time }
 
-func (c *clock) set(sinceStart time.Duration) { c.Time = start.Add(sinceStart) }
+func (c *clock) set(sinceStart time.Duration) {
+	if sinceStart > c.from && sinceStart < c.to {
+		sinceStart = c.to
+	}
+	for ; c.beat <= sinceStart; c.beat += 10 * time.Millisecond {
+		if c.beat <= c.from || c.beat >= c.to {
+			c.pauses.Ran(start.Add(c.beat))
+		}
+	}
+	c.Time = start.Add(sinceStart)
+}
 
 var stages = []wire.Stage{
 	{Name: "warmup", DurationSeconds: 5, Discard: true}, {Name: "steady", DurationSeconds: 20}, {Name: "open", DurationSeconds: 10},
 }
 
 func newRecorder() (*Recorder, *clock) {
-	c := &clock{start}
+	c := &clock{Time: start}
 	r := New(stages, c.now)
 	r.Start(start)
 	return r, c
@@ -52,9 +67,9 @@ func TestAPercentileOfSeveralStagesIsThatOfAllTheirRequests(t *testing.T) {
 		switch {
 		case stage == "warmup":
 		case i%7 != 0:
-			succeeded.record(took)
+			succeeded.record(took, 0)
 		default:
-			failed.record(took)
+			failed.record(took, 0)
 			failures++
 		}
 	}
@@ -90,7 +105,7 @@ func TestPercentilesAreWithinTheHistogramsDigitsOfTheExactOnes(t *testing.T) {
 		us := 1 + int64(random.ExpFloat64()*50_000)
 		values = append(values, us)
 		sum += us
-		l.record(time.Duration(us) * time.Microsecond)
+		l.record(time.Duration(us)*time.Microsecond, 0)
 	}
 	slices.Sort(values)
 	got := l.result(unseen{})
@@ -167,7 +182,7 @@ func TestARequestThatNamesNoStageBelongsToTheOneThatIsPlannedThen(t *testing.T) 
 }
 
 func TestARestartedRecorderKnowsWhichStageIsPlanned(t *testing.T) {
-	c := &clock{start.Add(6 * time.Second)}
+	c := &clock{Time: start.Add(6 * time.Second)}
 	r := New(stages, c.now)
 	r.Start(start)
 	request(r, c, "", Search, 6*time.Second, time.Millisecond, true)

@@ -21,18 +21,38 @@ const significantDigits = 3
 // latencies are the latencies of some requests, in microseconds from 1 to MaxLatency.
 type latencies struct {
 	histogram *hdrhistogram.Histogram
-	sum       int64 // of the values as they were, so that the mean is exact
+	sum       int64      // of the values as they were, so that the mean is exact
+	unpaused  *latencies // the same less the pauses of this process within each request, nil while there are none
 }
 
 func newLatencies() *latencies {
 	return &latencies{histogram: hdrhistogram.New(1, MaxLatency.Microseconds(), significantDigits)}
 }
 
-func (l *latencies) record(latency time.Duration) {
+// record a latency, of which this process did not run for a part.
+func (l *latencies) record(latency, paused time.Duration) {
+	if paused > 0 && l.unpaused == nil {
+		l.unpaused = l.copied()
+	}
+	if l.unpaused != nil {
+		l.unpaused.record(latency-paused, 0)
+	}
 	us := min(max(latency.Microseconds(), 1), MaxLatency.Microseconds())
 	// It cannot fail: the histogram was made for these values.
 	_ = l.histogram.RecordValue(us)
 	l.sum += us
+}
+
+func (l *latencies) copied() *latencies {
+	return &latencies{histogram: hdrhistogram.Import(l.histogram.Export()), sum: l.sum}
+}
+
+// withoutPauses is what no true latency is less than.
+func (l *latencies) withoutPauses() *latencies {
+	if l.unpaused == nil {
+		return l
+	}
+	return l.unpaused
 }
 
 // add merges other into l; both may be nil. Their buckets are the same, so percentiles of the sum are exact.
@@ -43,6 +63,12 @@ func (l *latencies) add(other *latencies) *latencies {
 	if l == nil {
 		l = newLatencies()
 	}
+	if l.unpaused == nil && other.unpaused != nil {
+		l.unpaused = l.copied()
+	}
+	if l.unpaused != nil {
+		l.unpaused.add(other.withoutPauses())
+	}
 	l.histogram.Merge(other.histogram)
 	l.sum += other.sum
 	return l
@@ -51,7 +77,7 @@ func (l *latencies) add(other *latencies) *latencies {
 // unseen is what a histogram lacks.
 type unseen struct {
 	slower int64 // requests that were slower than each that it has, by how much nobody knows
-	// paused of all requests came while this process did not run, and were taken for later.
+	// paused of all requests may have come while this process did not run, and were taken for later.
 	paused, all int64
 }
 
@@ -68,6 +94,10 @@ func (l *latencies) result(u unseen) *wire.Latency {
 			r.LowerBounds = append(r.LowerBounds, p.name)
 		}
 		*p.of(r) = percentile.At(l.histogram, min(rank, count))
+	}
+	if l.unpaused != nil || u.paused > 0 {
+		r.Unpaused = l.withoutPauses().result(unseen{slower: u.slower})
+		r.Unpaused.LowerBounds, r.Unpaused.StandardDeviationMicroseconds = nil, 0
 	}
 	return r
 }

@@ -12,7 +12,7 @@ import (
 // TestNativeHistogramsHoldEachRequestInItsBucket: each request is in the bucket that its latency belongs to, but for the 0.1% that the recorder
 // does not tell apart.
 func TestNativeHistogramsHoldEachRequestInItsBucket(t *testing.T) {
-	c := &clock{start}
+	c := &clock{Time: start}
 	r := New([]wire.Stage{{Name: "a", DurationSeconds: 60}, {Name: "b", DurationSeconds: 60}}, c.now)
 	r.Start(c.now())
 	var sum float64

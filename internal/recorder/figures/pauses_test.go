@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -11,15 +12,11 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// paused has the process run at each beat of a time, but not in between two moments.
-func paused(r *Recorder, until, from, to time.Duration) {
+// paused has the process not run in between two moments.
+func paused(r *Recorder, c *clock, from, to time.Duration) {
 	r.Pauses = &pauses.Log{}
 	r.Pauses.Begin(start)
-	for at := time.Duration(0); at <= until; at += 10 * time.Millisecond {
-		if at <= from || at >= to {
-			r.Pauses.Ran(start.Add(at))
-		}
-	}
+	c.pauses, c.from, c.to = r.Pauses, from, to
 }
 
 // The recorder stands still for half a second. What arrives then is read after it, and looks as fast as all others.
@@ -38,12 +35,12 @@ func TestAPercentileIsALowerBoundWhereTheRecorderStoodStill(t *testing.T) {
 		"for half of a second in a stage of twenty":        {10 * s, 10*s + 500*ms, nil, half, nil, half, 490 * ms},
 		"for half of a second in the stage that is let go": {2 * s, 2*s + 500*ms, most, nil, nil, nil, 0},
 		"for a tenth of a second in a stage of ten":        {30 * s, 30*s + 100*ms, nil, nil, []v1alpha1.Percentile{v1alpha1.Max}, []v1alpha1.Percentile{v1alpha1.Max}, 90 * ms},
-		"for two seconds at the turn of two stages":        {24 * s, 26 * s, nil, half, most, most, 1990 * ms},
+		"for two seconds at the turn of two stages":        {24 * s, 26 * s, nil, half, append([]v1alpha1.Percentile{v1alpha1.P90}, most...), most, 990 * ms},
 		"for less than a beat":                             {10 * s, 10*s + 19*ms, nil, nil, nil, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, clock := newRecorder()
-			paused(r, 70*s, c.from, c.to)
+			paused(r, clock, c.from, c.to)
 			load(r, clock, "warmup", 0, 10*ms, 2*ms, 500)
 			load(r, clock, "steady", 5*s, 10*ms, 2*ms, 2000)
 			load(r, clock, "open", 25*s, 10*ms, 2*ms, 1000)
@@ -66,7 +63,7 @@ func TestAPercentileIsALowerBoundWhereTheRecorderStoodStill(t *testing.T) {
 func TestASecondInWhichTheRecorderStoodStillIsMarked(t *testing.T) {
 	const ms, s = time.Millisecond, time.Second
 	r, clock := newRecorder()
-	paused(r, 6*s, 1*s+800*ms, 2*s+700*ms)
+	paused(r, clock, 1*s+800*ms, 2*s+700*ms)
 	load(r, clock, "steady", 0, 10*ms, 2*ms, 400)
 	got, _ := r.Timeline()
 	for i, want := range []struct {
@@ -111,16 +108,65 @@ func TestLagIsALowerBoundWhereTheRecorderStoodStill(t *testing.T) {
 	}
 }
 
+// TestLatenciesLessPauses are no more than the true ones, also where the pause comes after the planned end of the stage.
+func TestLatenciesLessPauses(t *testing.T) {
+	const ms, s = time.Millisecond, time.Second
+	for name, c := range map[string]struct{ arrive, from, to, took, want time.Duration }{
+		"a pause within a request":        {10 * s, 10*s + 1*ms, 10*s + 501*ms, 502 * ms, 10 * ms}, // the process ran at 10 s, and is due 10 ms later
+		"one after the end of the stage":  {24*s + 990*ms, 25*s + 1*ms, 25*s + 501*ms, 512 * ms, 20 * ms},
+		"one that a request came in":      {10*s + 100*ms, 10 * s, 10*s + 500*ms, 402 * ms, 2 * ms},
+		"one that ended before a request": {11 * s, 10 * s, 10*s + 500*ms, 2 * ms, 2 * ms},
+	} {
+		r, clock := newRecorder()
+		paused(r, clock, c.from, c.to)
+		request(r, clock, "steady", Profile, 6*s, 30*ms, true) // another one, from before
+		request(r, clock, "steady", Profile, c.arrive, c.took, true)
+		for _, l := range []*wire.Latency{r.Stages()[1].Latency, r.Total().Latency} {
+			got := l.P50Microseconds
+			if l.Unpaused != nil {
+				got = l.Unpaused.P50Microseconds
+			}
+			if got/1000 != c.want.Milliseconds() || l.MaxMicroseconds < c.want.Microseconds() {
+				t.Errorf("%s: at least %d of %d µs, want %v", name, got, l.MaxMicroseconds, c.want)
+			}
+		}
+	}
+}
+
+// TestUsersAreThroughputTimesLatency in a closed loop (Little's law), also over a pause.
+func TestUsersAreThroughputTimesLatency(t *testing.T) {
+	const users, took = 10, 50 * time.Millisecond
+	r, clock := newRecorder()
+	paused(r, clock, 10*time.Second, 12*time.Second)
+	var calls [users]Call
+	clock.set(5 * time.Second)
+	for i := range calls {
+		calls[i] = r.Begin("steady", Profile)
+	}
+	for at := 5*time.Second + took; at < 25*time.Second; at = clock.Sub(start) + took {
+		clock.set(at)
+		for i := range calls {
+			calls[i].End(true, 0)
+			calls[i] = r.Begin("steady", Profile)
+		}
+	}
+	s := r.Stages()[1]
+	ran := s.DurationMicroseconds - s.PausedMicroseconds
+	if got := float64(s.Succeeded) / float64(ran) * float64(s.Latency.Unpaused.MeanMicroseconds); math.Abs(got-users) > users/100. || s.PausedMicroseconds < 1_900_000 {
+		t.Errorf("%d requests in %d µs, of %d µs each: %v users", s.Succeeded, ran, s.Latency.Unpaused.MeanMicroseconds, got)
+	}
+}
+
 // Half a second is 1% of the whole time and more than half of the requests of a short, busy stage.
 func TestAPauseWeighsByTheRequestsOfItsStage(t *testing.T) {
 	const ms, s = time.Millisecond, time.Second
 	r, clock := newRecorder()
-	paused(r, 70*s, 25*s+300*ms, 25*s+500*ms)
+	paused(r, clock, 25*s+300*ms, 25*s+500*ms)
 	load(r, clock, "steady", 5*s, 100*ms, 2*ms, 200)
 	load(r, clock, "open", 25*s, ms, 2*ms, 1000)
 	total := r.Total()
 	want := []v1alpha1.Percentile{v1alpha1.P90, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max}
-	if diff := cmp.Diff(want, total.Latency.LowerBounds); diff != "" || total.PausedMicroseconds != 190_000 || total.PausedRequests != 190*1000/1000 {
+	if diff := cmp.Diff(want, total.Latency.LowerBounds); diff != "" || total.PausedMicroseconds != 190_000 || total.PausedRequests != 199+10 { // and those of a beat after it
 		t.Errorf("paused for %d µs, about %d requests; total (-want +got):\n%s", total.PausedMicroseconds, total.PausedRequests, diff)
 	}
 	if diff := cmp.Diff(want, total.Operations[0].Latency.LowerBounds); diff != "" {

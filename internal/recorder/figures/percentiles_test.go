@@ -116,7 +116,7 @@ func TestWhatFailedHasPercentilesOfItsOwn(t *testing.T) {
 }
 
 func TestTimeoutsAreSlowerThanTheirStageAllows(t *testing.T) {
-	clock := &clock{start}
+	clock := &clock{Time: start}
 	r := New([]wire.Stage{
 		{Name: "warmup", DurationSeconds: 5, Discard: true, TimeoutMilliseconds: 1000}, {Name: "steady", DurationSeconds: 20, TimeoutMilliseconds: 1000},
 	}, clock.now)

@@ -36,7 +36,7 @@ const TotalName = "total"
 type Recorder struct {
 	now    func() time.Time
 	byName map[string]int
-	// Pulse, if set, knows when this process did not run.
+	// Pauses, if set, knows when this process did not run.
 	Pauses *pauses.Log
 
 	mu       sync.Mutex
@@ -114,6 +114,9 @@ func (r *Recorder) Begin(stageName string, op Operation) Call {
 		i = r.planned(now)
 	}
 	r.stages[i].arrive(now, named, i == len(r.stages)-1)
+	if r.Pauses.Resumed(now) {
+		r.stages[i].heldUp++
+	}
 	r.inFlight++
 	r.counting.begin(r.stages[i], now)
 	r.recent, r.touched = i, true
@@ -140,7 +143,7 @@ func (c Call) End(ok bool, late time.Duration) {
 	latency := now.Sub(c.arrived) + late
 	s := r.stages[c.stage]
 	s.end(now, ok)
-	s.record(c.op, latency, ok)
+	s.record(c.op, latency, r.Pauses.Within(now.Add(-latency), now), ok)
 	r.timeline.record(now, latency, ok)
 	r.inFlight--
 	r.counting.end(s)

@@ -8,7 +8,7 @@ import (
 )
 
 func TestRestIsPlannedAndHasNoFigures(t *testing.T) {
-	c := &clock{start}
+	c := &clock{Time: start}
 	r := New([]wire.Stage{{Name: "steady", DurationSeconds: 5}, {Name: "idle", DurationSeconds: 10, Rest: true}, {Name: "more", DurationSeconds: 5}}, c.now)
 	if r.Resting() {
 		t.Error("it rests before the load")

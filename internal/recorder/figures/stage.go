@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -18,6 +17,7 @@ type stage struct {
 	window
 	unnamed    int64 // requests that belong to the stage by the time of their arrival alone
 	timeouts   int64
+	heldUp     int64 // requests that may have come while this process did not run
 	operations [operations]operation
 }
 
@@ -37,8 +37,8 @@ func (s *stage) arrive(now time.Time, named, last bool) {
 	s.lastArrival = now
 }
 
-func (s *stage) record(op Operation, latency time.Duration, ok bool) {
-	s.operations[op].record(latency, ok)
+func (s *stage) record(op Operation, latency, paused time.Duration, ok bool) {
+	s.operations[op].record(latency, paused, ok)
 	if s.TimeoutMilliseconds > 0 && latency > time.Duration(s.TimeoutMilliseconds)*time.Millisecond {
 		s.timeouts++
 	}
@@ -50,7 +50,7 @@ type operation struct {
 	succeeded, failed  *latencies // nil without a request
 }
 
-func (o *operation) record(latency time.Duration, ok bool) {
+func (o *operation) record(latency, paused time.Duration, ok bool) {
 	o.requests++
 	l := &o.succeeded
 	if !ok {
@@ -60,7 +60,7 @@ func (o *operation) record(latency time.Duration, ok bool) {
 	if *l == nil { // made when needed: a histogram takes 160 KiB
 		*l = newLatencies()
 	}
-	(*l).record(latency)
+	(*l).record(latency, paused)
 }
 
 func (o *operation) add(other *operation) {
@@ -75,7 +75,6 @@ func (r *Recorder) result(name string, discarded bool, stages []*stage) wire.Sta
 	var each [operations]operation
 	var all operation
 	var windows []timespan.Span
-	var unnoticed float64 // requests that arrived while this process did not run
 	out := wire.StageResult{Name: name, Discarded: discarded, StartedAt: earliest(stages), EndedAt: latest(stages)}
 	for _, s := range stages {
 		for i := range s.operations {
@@ -86,18 +85,17 @@ func (r *Recorder) result(name string, discarded bool, stages []*stage) wire.Sta
 		}
 		out.Unnamed += s.unnamed
 		out.Trailing += s.trailing
+		out.PausedRequests += s.heldUp
 		if w := s.span(); w.To.After(w.From) {
 			windows = append(windows, w)
 			out.Answered += s.answered
 			out.Succeeded += s.succeeded
-			unnoticed += float64(s.arrivals) * float64(r.Pauses.Paused(w.From, w.To)) / float64(w.To.Sub(w.From))
 		}
 	}
 	covered, paused := timespan.Covered(windows), r.pausedIn(windows)
 	for i := range each {
 		all.add(&each[i])
 	}
-	out.PausedRequests = int64(math.Ceil(unnoticed))
 	hidden := func(o *operation) unseen { return unseen{o.failures, out.PausedRequests, all.requests} }
 	for i := range each {
 		if o := &each[i]; o.requests > 0 {

@@ -67,7 +67,7 @@ func (t *timeline) record(now time.Time, latency time.Duration, ok bool) {
 		s.failures++
 		return
 	}
-	t.running.record(latency)
+	t.running.record(latency, 0)
 }
 
 // turn completes the running second when i is a later one.

@@ -74,7 +74,7 @@ func TestTheTimelineIsBoundedAndSaysWhatItLeavesOut(t *testing.T) {
 }
 
 func TestBeforeTheLoadThereIsNoTimeline(t *testing.T) {
-	c := &clock{start}
+	c := &clock{Time: start}
 	r := New(stages, c.now)
 	r.Wrote("a")
 	if got, omitted := r.Timeline(); got != nil || omitted != 0 {

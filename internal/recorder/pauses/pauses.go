@@ -64,6 +64,24 @@ func (l *Log) Ran(at time.Time) {
 	l.last = at
 }
 
+// Resumed notes that the process runs, and reports whether it began to within the last interval: then what is read now may have come in a pause.
+func (l *Log) Resumed(at time.Time) bool {
+	if l == nil {
+		return false
+	}
+	l.Ran(at)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(l.pauses)
+	return n > 0 && at.Sub(l.pauses[n-1].To) < interval
+}
+
+// Within notes that the process runs, and returns how long it did not between two times, of which the second is now.
+func (l *Log) Within(from, now time.Time) time.Duration {
+	l.Ran(now)
+	return l.Paused(from, now)
+}
+
 // sum of the first n pauses.
 func (l *Log) sum(n int) time.Duration {
 	if n == 0 {

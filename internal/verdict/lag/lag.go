@@ -2,6 +2,7 @@
 package lag
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -213,7 +214,7 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 		if len(overlooked(e)) > 0 {
 			most = nil
 		}
-		boundPercentiles(b, "replication.lag.", s.Replication.Lag, lowerLags(e), most, whyLower(e))
+		boundPercentiles(b, "replication.lag.", e.Recorder.Lag.LagDistribution, s.Replication.Lag, lowerLags(e), most, whyLower(e))
 	}
 	if e.Recorder == nil || e.Recorder.Lag == nil {
 		return
@@ -222,7 +223,7 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	for _, n := range s.Nodes {
 		for _, of := range e.Recorder.Lag.Nodes {
 			if of.Name == n.Name {
-				boundPercentiles(b, "nodes["+n.Name+"].lag.", n.Lag, lowerOfNode(e, of), nil, finding.Of(finding.NodeBehind).String())
+				boundPercentiles(b, "nodes["+n.Name+"].lag.", of.LagDistribution, n.Lag, lowerOfNode(e, of), nil, finding.Of(finding.NodeBehind).String())
 			}
 		}
 	}
@@ -245,27 +246,48 @@ func boundSizes(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 			p    v1alpha1.Percentile
 		}{{"totalP50", v1alpha1.P50}, {"bareP50", v1alpha1.P50}, {"totalP99", v1alpha1.P99}, {"bareP99", v1alpha1.P99}} {
 			path := fmt.Sprintf("replication.lagSizes[%d].%sMicroseconds", size.PayloadBytes, of.name)
-			if value := figure.At(s, path); value != nil && slices.Contains(lower, of.p) {
+			switch value := figure.At(s, path); {
+			case value == nil:
+			case unpaused(size.LagDistribution, of.p, figure.At(size.LagDistribution, string(of.p))) != nil:
+				b.Unknown(path, finding.Of(finding.RecorderSlept).String())
+			case slices.Contains(lower, of.p):
 				b.AtLeast(path, *value, whyLower(e))
 			}
 		}
 	}
 }
 
-func boundPercentiles(b *figure.Bounds, prefix string, lag *v1alpha1.LagStatus, lower []v1alpha1.Percentile, most *int64, because string) {
+func boundPercentiles(b *figure.Bounds, prefix string, d wire.LagDistribution, lag *v1alpha1.LagStatus, lower []v1alpha1.Percentile, most *int64, because string) {
 	if lag == nil {
 		return
 	}
-	for _, p := range lower {
-		value := figure.At(lag, string(p))
-		switch {
-		case value == nil:
-		case most != nil:
-			b.Between(prefix+string(p), *value, *most, because)
-		default:
-			b.AtLeast(prefix+string(p), *value, because)
+	for _, p := range []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P99, v1alpha1.Max} {
+		value, path := figure.At(lag, string(p)), prefix+string(p)
+		if value == nil {
+			continue
+		}
+		least := unpaused(d, p, value)
+		low := *cmp.Or(least, value)
+		switch isLower := slices.Contains(lower, p); {
+		case isLower && most != nil:
+			b.Between(path, low, *most, because)
+		case isLower && least != nil && low < 0:
+			b.Unknown(path, because)
+		case isLower:
+			b.AtLeast(path, low, because)
+		case least != nil:
+			b.Between(path, low, *value, finding.Of(finding.RecorderSlept).String())
 		}
 	}
+}
+
+// unpaused is a percentile of the lag less the pauses of the recorder within it, nil where they are less than 1% of it.
+func unpaused(d wire.LagDistribution, p v1alpha1.Percentile, measured *int64) *int64 {
+	least := map[v1alpha1.Percentile]*int64{v1alpha1.P50: d.UnpausedP50Microseconds, v1alpha1.P99: d.UnpausedP99Microseconds, v1alpha1.Max: d.UnpausedMaxMicroseconds}[p]
+	if least == nil || measured == nil || *least*100 >= *measured*99 {
+		return nil
+	}
+	return least
 }
 
 // whyLower has all causes that there are.

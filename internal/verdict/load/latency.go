@@ -148,7 +148,7 @@ func boundStage(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.
 		b.Between(prefix+"requestsPerSecondMilli", *least, *most, compare.Paused(f))
 		b.Between(prefix+"requestsPerSecond", *least/1000, (*most+999)/1000, compare.Paused(f))
 	}
-	if f.Timeouts != nil && r.PausedRequests > 0 {
+	if f.Timeouts != nil && (r.PausedRequests > 0 || r.Latency != nil && r.Latency.Unpaused != nil) {
 		b.Unknown(prefix+"timeouts", compare.Paused(f))
 	}
 	if f.Latency != nil {
@@ -159,13 +159,17 @@ func boundStage(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.
 func boundLatency(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.StageFigures, contradicted string) {
 	const mean = "meanMicroseconds"
 	open := lower(r.Latency, f, v1alpha1.Max, 100, r.PausedRequests) // mean and deviation leave out nothing either
+	measured := f.Latency.MeanMicroseconds
+	least := unpaused(r, mean, measured, true)
 	switch {
 	case contradicted != "":
 		b.Unknown(prefix+mean, contradicted)
 	case f.Failures > 0 || open:
-		atLeast(b, prefix+mean, unpaused(f.Latency.MeanMicroseconds, r), whyLower(100, f))
+		atLeast(b, prefix+mean, least, why(100, f, least < measured))
+	default:
+		b.Between(prefix+mean, least, measured, compare.Paused(f))
 	}
-	if f.Latency.StandardDeviationMicroseconds != nil && (contradicted != "" || open) {
+	if f.Latency.StandardDeviationMicroseconds != nil && (contradicted != "" || open || least < measured) {
 		b.Unknown(prefix+"standardDeviationMicroseconds", cmp.Or(contradicted, whyLower(100, f)))
 	}
 	for _, p := range Percentiles {
@@ -174,33 +178,46 @@ func boundLatency(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha
 			continue
 		}
 		path := prefix + string(p.Name)
-		switch least, longer := paused(r, p.Percent, *value); {
+		var longer int64 // requests that came in a pause, and were measured too short
+		moved := percentile.Moves(p.Percent, r.PausedRequests, r.Requests)
+		if moved {
+			longer = r.PausedRequests
+		}
+		least := unpaused(r, string(p.Name), *value, moved)
+		because := why(p.Percent, f, moved || least < *value)
+		switch {
 		case contradicted != "":
 			b.Unknown(path, contradicted)
 		case lower(r.Latency, f, p.Name, p.Percent, longer):
-			atLeast(b, path, least, whyLower(p.Percent, f))
+			atLeast(b, path, least, because)
 		default:
-			b.Between(path, max(least, 0), most(f, p.Percent, longer), whyLower(p.Percent, f))
+			b.Between(path, max(least, 0), most(f, p.Percent, longer), because)
 		}
 	}
 }
 
-// paused says what the recorder's pauses leave of a percentile. A request that came in one was measured too short, and one that was under way too
-// long, by at most all pauses.
-func paused(r wire.StageResult, percent, value int64) (least, longer int64) {
-	if !percentile.Moves(percent, r.PausedRequests, r.Requests) {
-		return value, 0
+// unpaused is a figure of the latency less the pauses of the recorder within each request, and the figure itself where they are less than 1% of it. A
+// recorder of an older version did not take them apart: then those that moved are less by at most all pauses.
+func unpaused(r wire.StageResult, name string, measured int64, moved bool) int64 {
+	least := measured
+	if r.Latency.Unpaused != nil {
+		least = *figure.At(r.Latency.Unpaused, name)
+	} else if moved {
+		least -= r.PausedMicroseconds
 	}
-	return value - r.PausedMicroseconds, r.PausedRequests
+	if least*100 >= measured*99 {
+		return measured
+	}
+	return least
 }
 
-// unpaused is a mean latency without the recorder's pauses, whose part of each request is about that of the time. In a closed loop it belongs to the
-// highest throughput that there may have been.
-func unpaused(mean int64, r wire.StageResult) int64 {
-	if r.PausedMicroseconds == 0 {
-		return mean
+// why a percentile is not exact, also by the recorder's pauses.
+func why(percent int64, f v1alpha1.StageFigures, paused bool) string {
+	because := whyLower(percent, f)
+	if pauses := compare.Paused(f); paused && because != pauses {
+		return because + "; " + pauses
 	}
-	return int64(float64(mean) * (1 - float64(r.PausedMicroseconds)/float64(r.DurationMicroseconds)))
+	return because
 }
 
 // atLeast bounds a latency from below, unless the recorder's pauses may be all of it.
