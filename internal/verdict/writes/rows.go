@@ -3,10 +3,10 @@ package writes
 import (
 	"slices"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
-	"replab.dev/internal/wire"
 )
 
 // boundByRows bounds the figures that rest on the rows of the surviving cluster, where the audit may not have found all of these. It comes after
@@ -60,17 +60,12 @@ func otherWriter(e evidence.Run) finding.Finding {
 // rowsElsewhere says why there may be more rows than the audit found, nothing when it found all: a node with rows of its own was not read, or the
 // member of a group that was read may not have applied what the others had. Any other single writer has all rows, whatever its replicas lack.
 func rowsElsewhere(e evidence.Run) finding.Finding {
-	writers := 0
 	for _, n := range e.Audit.Nodes {
 		if e.Independent && n.Rows == nil {
 			return finding.Of(finding.RowsUnread, n.Name)
 		}
-		if n.Role == wire.RoleWriter {
-			writers++
-		}
 	}
-	grouped := writers > 1 || e.Recorder != nil && e.Recorder.Group != nil
-	if grouped && !e.Independent && len(restless(e)) > 0 {
+	if e.Spec.Topology.Type == v1alpha1.TopologyGalera && len(restless(e)) > 0 {
 		return finding.Of(finding.RowsToCome, referenceOf(e.Audit).Name)
 	}
 	return finding.Finding{}
