@@ -371,6 +371,36 @@ func TestALossThatMayBeNoneProvesNoMiss(t *testing.T) {
 	}
 }
 
+// TestNoRepetitionHidesALoss that an Inconclusive run may have had. A control that asks for one is met by the repetition.
+func TestNoRepetitionHidesALoss(t *testing.T) {
+	for name, c := range map[string]struct {
+		expectation string
+		again       int64 // lost by the repetition
+		met         metav1.ConditionStatus
+	}{
+		"a maximum":                     {"max: 0", 0, "Unknown"},
+		"a maximum that may be passed":  {"max: 5", 0, "Unknown"},
+		"a maximum that is passed then": {"max: 0", 1, "False"},
+		"a control":                     {"min: 1, inAtLeastTrials: 1", 1, "True"},
+	} {
+		spec := strings.Replace(pair, "retries: 0", "retries: 1", 1) + "  expectations: [{variant: a, metric: lostWrites, " + c.expectation + "}]\n"
+		p := play(t, spec, 13, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+			x.Status.Writes = &v1alpha1.WritesStatus{Lost: ptr.To[int64](0)}
+			switch {
+			case run.Variant != "a" || run.Round != 3:
+			case run.Attempt == 1:
+				run.Verdict, x.Status.Writes.Lost = v1alpha1.VerdictInconclusive, ptr.To[int64](7)
+				x.Status.Bounds = []v1alpha1.BoundStatus{{Figure: "writes.lost", Because: "another node took over"}}
+			default:
+				x.Status.Writes.Lost = &c.again
+			}
+		})
+		if got := p.Status.Expectations[0]; got.Met != c.met || p.Status.Trials.Repeated != 1 {
+			t.Errorf("%s: %+v, want %s", name, got, c.met)
+		}
+	}
+}
+
 func TestVariantsThatDifferOtherwiseAreNoted(t *testing.T) {
 	p := play(t, strings.Replace(pair, "{name: b}", "{name: b, patch: {dataset: {users: 5}}}", 1), 0, nil)
 	if len(p.Status.Notes) == 0 || p.Status.Notes[0] != "b and a also differ in spec.dataset." {

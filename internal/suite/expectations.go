@@ -68,20 +68,8 @@ func within(v compare.Interval, least, most *int64) metav1.ConditionStatus {
 
 // judgeTrials of a variant. Trials that have not run, or did not measure it, may have met the expectation or not.
 func (r results) judgeTrials(e v1alpha1.Expectation) (metav1.ConditionStatus, string) {
-	entry, _ := figure.Named(string(e.Metric)) // the rules refuse others
-	m := metric{entry, e.Stage, e.Item}
-	rounds := map[int32]metav1.ConditionStatus{}
-	for _, run := range r.suite.Status.Runs {
-		x := r.experiments[run.Name]
-		if run.Variant != e.Variant || x == nil || rounds[run.Round] == metav1.ConditionFalse {
-			continue
-		}
-		if value, ok := r.evidence(m, run, x); ok {
-			rounds[run.Round] = within(value, e.Min, e.Max)
-		}
-	}
 	var met, missed int32
-	for _, answer := range rounds {
+	for _, answer := range r.answers(e) {
 		switch answer {
 		case metav1.ConditionTrue:
 			met++
@@ -98,6 +86,29 @@ func (r results) judgeTrials(e v1alpha1.Expectation) (metav1.ConditionStatus, st
 		return metav1.ConditionFalse, found
 	}
 	return metav1.ConditionUnknown, found
+}
+
+// answers of the rounds whether they meet an expectation. No repetition hides that an Inconclusive run exceeds a maximum, or may: its evidence is
+// a minimum.
+func (r results) answers(e v1alpha1.Expectation) map[int32]metav1.ConditionStatus {
+	entry, _ := figure.Named(string(e.Metric)) // the rules refuse others
+	m := metric{entry, e.Stage, e.Item}
+	rounds := map[int32]metav1.ConditionStatus{}
+	for _, run := range r.suite.Status.Runs {
+		x, before := r.experiments[run.Name], rounds[run.Round]
+		if run.Variant != e.Variant || x == nil || before == metav1.ConditionFalse {
+			continue
+		}
+		value, ok := r.evidence(m, run, x)
+		if !ok {
+			continue
+		}
+		answer := within(value, e.Min, e.Max)
+		if before != metav1.ConditionUnknown || e.Max == nil || answer == metav1.ConditionFalse {
+			rounds[run.Round] = answer
+		}
+	}
+	return rounds
 }
 
 // evidence is the figure of a run. An Inconclusive run gives only a minimum of lost writes if it may have lost some, and none if it was edited.
