@@ -131,3 +131,28 @@ func TestFiguresOfLossesHaveTheirBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestFiguresOfNodesHaveTheirBounds: they are by the rows of the same node.
+func TestFiguresOfNodesHaveTheirBounds(t *testing.T) {
+	paths := []string{"writes.unexpected", "writes.duplicates", "nodes[db-0].missing", "nodes[db-0].ghostWrites", "nodes[db-0].ghostTransactions"}
+	for name, c := range map[string]struct {
+		change func(*evidence.Run)
+		want   string
+	}{
+		"all rows were read":               {func(*evidence.Run) {}, "0 0 2 1 3"},
+		"a member of a group lags":         {func(e *evidence.Run) { grouped(e); restless(e) }, "≥0 ≥0 ≥2 ≤1 ≤3"},
+		"another node took over meanwhile": {moved, "0? 0? 2? 1? 3?"},
+	} {
+		s := judged(func(e *evidence.Run) {
+			e.Audit.Nodes[0].Missing = ptr.To[int64](2)
+			c.change(e)
+		})
+		var got []string
+		for _, path := range paths {
+			got = append(got, figure.Read(&s, path).Short())
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %s, want %s", name, text, c.want)
+		}
+	}
+}

@@ -39,6 +39,12 @@ func restingOnRows(e evidence.Run) []rested {
 		{"writes.lost", figure.Lower},
 		{"writes.lostWhileDegraded", figure.Lower},
 		{"ghostWrites", figure.Lower},
+		{"writes.unexpected", figure.Higher},
+		{"writes.duplicates", figure.Higher},
+	}
+	for _, n := range e.Audit.Nodes {
+		node := "nodes[" + n.Name + "]."
+		all = append(all, rested{node + "missing", figure.Higher}, rested{node + "ghostWrites", figure.Lower}, rested{node + "ghostTransactions", figure.Lower})
 	}
 	for _, f := range e.Faults {
 		all = append(all, rested{"faults[" + f.Name + "].lossWindowMilliseconds", figure.Lower})
