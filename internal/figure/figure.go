@@ -54,6 +54,11 @@ func (b *Bounds) AtLeast(path string, low int64, because string) {
 	b.set(v1alpha1.BoundStatus{Figure: path, AtLeast: &low, Because: because})
 }
 
+// AtMost says that a figure is at most high.
+func (b *Bounds) AtMost(path string, high int64, because string) {
+	b.set(v1alpha1.BoundStatus{Figure: path, AtMost: &high, Because: because})
+}
+
 // Between says that a figure is between low and high. Where these are equal the figure is exact, and there is nothing to say.
 func (b *Bounds) Between(path string, low, high int64, because string) {
 	if low != high {

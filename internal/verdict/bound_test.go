@@ -15,17 +15,20 @@ import (
 	"replab.dev/internal/wire"
 )
 
-func TestThroughputAgainstTheDistance(t *testing.T) {
-	calm := func(e *evidence.Run) { // the same without distance, 4 ms a request
-		x := &v1alpha1.ReplicationExperiment{Spec: e.Spec}
-		x.Spec.Topology.Zones, x.Spec.Topology.Links = nil, nil
-		x.Status.Verdict = v1alpha1.VerdictPassed
-		x.Status.Load = &v1alpha1.LoadStatus{
-			StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: ptr.To[int64](2500000)},
-			Stages:       []v1alpha1.StageStatus{{Name: "steady", StageFigures: v1alpha1.StageFigures{Latency: &v1alpha1.LatencyStatus{MeanMicroseconds: 4_000}}}},
-		}
-		e.Spec.Baseline, e.Baseline = &v1alpha1.BaselineReference{Name: "calm"}, x
+// withoutDistance gives a run a baseline without distance, of 4 ms a request.
+func withoutDistance(e *evidence.Run) {
+	x := &v1alpha1.ReplicationExperiment{Spec: e.Spec}
+	x.Spec.Topology.Zones, x.Spec.Topology.Links = nil, nil
+	x.Status.Verdict = v1alpha1.VerdictPassed
+	x.Status.Load = &v1alpha1.LoadStatus{
+		StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: ptr.To[int64](2500000)},
+		Stages:       []v1alpha1.StageStatus{{Name: "steady", StageFigures: v1alpha1.StageFigures{Latency: &v1alpha1.LatencyStatus{MeanMicroseconds: 4_000}}}},
 	}
+	e.Spec.Baseline, e.Baseline = &v1alpha1.BaselineReference{Name: "calm"}, x
+}
+
+func TestThroughputAgainstTheDistance(t *testing.T) {
+	calm := withoutDistance
 	dead := func(from, back int64) func(*evidence.Run) {
 		return func(e *evidence.Run) {
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionKill}}

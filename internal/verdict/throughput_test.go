@@ -7,8 +7,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
+	"replab.dev/internal/wire"
 )
 
 // answering is a run of which so many requests succeeded in 60 seconds.
@@ -59,6 +61,52 @@ func TestTheShareOfTheDistancesBoundHasTheThroughputsBounds(t *testing.T) {
 		Judge(e, &s)
 		if got := boundsOf(s, "load.stages[steady].distance.ofBoundPermille"); got != want {
 			t.Errorf("after a pause of %d µs it is %s, want %s", paused, got, want)
+		}
+	}
+}
+
+// TestTheDistancesBoundHasTheBoundsOfItsBase: of a mean in whose time the recorder did not run only a minimum is known.
+func TestTheDistancesBoundHasTheBoundsOfItsBase(t *testing.T) {
+	paused := func(r *wire.StageResult) {
+		r.PausedMicroseconds, r.PausedRequests = r.DurationMicroseconds/10, r.Requests/10
+	}
+	ofStage := func(change func(*wire.StageResult)) func(*evidence.Run) {
+		return func(e *evidence.Run) {
+			*e = evidencetest.WithoutDistanceFirst()
+			e.Recorder.Stages[0].DurationMicroseconds, e.Recorder.Stages[0].Answered = 10_000_000, 2000
+			e.K6.Stages = append(e.K6.Stages, wire.K6StageSummary{Name: "base", Requests: 2000, Iterations: 2000, IterationMeanMicroseconds: 5_000})
+			change(&e.Recorder.Stages[0])
+		}
+	}
+	ofBaseline := func(bounds ...v1alpha1.BoundStatus) func(*evidence.Run) {
+		return func(e *evidence.Run) {
+			withoutDistance(e)
+			e.Baseline.Status.Bounds = bounds
+		}
+	}
+	const mean = "load.stages[steady].latency.meanMicroseconds"
+	for name, c := range map[string]struct {
+		change func(*evidence.Run)
+		want   string // the mean without distance, the bound, and the share of it
+	}{
+		"reads":                {func(*evidence.Run) {}, "2ms 819.672/s 97.6%"},
+		"reads in a pause":     {func(e *evidence.Run) { paused(&e.Recorder.Stages[0]) }, "≥1.8ms ≤833.334/s ≥96.0%"},
+		"a stage":              {ofStage(func(*wire.StageResult) {}), "5ms 664.452/s 120.4%"},
+		"a stage with a pause": {ofStage(paused), "≥4.5ms ≤687.286/s ≥116.3%"},
+		"a baseline":           {ofBaseline(), "4ms 714.286/s 112.0%"},
+		"one with a pause":     {ofBaseline(v1alpha1.BoundStatus{Figure: mean, AtLeast: ptr.To[int64](3_000), Because: "a pause"}), "≥3ms ≤769.232/s ≥103.9%"},
+		"one in contradiction": {ofBaseline(v1alpha1.BoundStatus{Figure: mean, Because: "it does not fit"}), "4ms? 714.286/s? 112.0%?"},
+	} {
+		e, s := evidencetest.FarApart(), v1alpha1.ReplicationExperimentStatus{}
+		c.change(&e)
+		s.Distance = e.Distance
+		Judge(e, &s)
+		var got []string
+		for _, name := range []string{"baseMicroseconds", "boundMilliRequestsPerSecond", "ofBoundPermille"} {
+			got = append(got, figure.Read(&s, "load.stages[steady].distance."+name).Short())
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %s, want %s", name, text, c.want)
 		}
 	}
 }

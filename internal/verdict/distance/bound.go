@@ -1,6 +1,7 @@
 package distance
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -135,23 +136,55 @@ func stageDistance(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus, aske
 	}
 }
 
-// boundShares gives what stages made of their bounds the bounds of their throughput.
-func boundShares(b *figure.Bounds, s *evidence.Status) {
+// boundShares gives the bounds of stages, and what they made of these, the bounds of the throughput and of the mean latency without distance.
+func boundShares(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	known := evidence.Status{Load: s.Load, Bounds: *b}
-	for _, stage := range s.Load.Stages {
+	for i, stage := range s.Load.Stages {
 		prefix := "load.stages[" + stage.Name + "]."
-		rate := figure.Read(&known, prefix+"requestsPerSecondMilli")
-		if stage.Distance == nil || rate.AtLeast == nil || rate.IsExact() {
-			continue
+		if rate := figure.Read(&known, prefix+"requestsPerSecondMilli"); stage.Distance != nil && rate.AtLeast != nil {
+			boundShare(b, prefix+"distance.", *stage.Distance, rate, baseMean(e, &known, i))
 		}
-		path, bound := prefix+"distance.ofBoundPermille", stage.Distance.BoundMilliRequestsPerSecond
-		least := *rate.AtLeast * 1000 / bound
-		if rate.AtMost == nil {
-			b.AtLeast(path, least, rate.Because)
-			continue
+	}
+}
+
+// boundShare of one stage. A mean that is not exact has no upper bound.
+func boundShare(b *figure.Bounds, prefix string, d v1alpha1.StageDistance, rate, base figure.Figure) {
+	bound, waits := d.BoundMilliRequestsPerSecond, float64(d.WritesPermille*d.RoundTripMicroseconds)/1000
+	least, path := *rate.AtLeast*1000/bound, prefix+"ofBoundPermille"
+	switch {
+	case !base.IsExact() && (base.AtLeast == nil || float64(*base.AtLeast)+waits == 0):
+		for _, name := range []string{"baseMicroseconds", "boundMilliRequestsPerSecond", "ofBoundPermille"} {
+			b.Unknown(prefix+name, base.Because)
 		}
+	case !base.IsExact():
+		shorter := (float64(*base.AtLeast) + waits) / (float64(d.BaseMicroseconds) + waits)
+		b.AtLeast(prefix+"baseMicroseconds", *base.AtLeast, base.Because)
+		b.AtMost(prefix+"boundMilliRequestsPerSecond", int64(math.Ceil(float64(bound)/shorter)), base.Because)
+		b.AtLeast(path, int64(float64(least)*shorter), base.Because)
+	case rate.AtMost == nil:
+		b.AtLeast(path, least, rate.Because)
+	case !rate.IsExact():
 		b.Between(path, least, (*rate.AtMost*1000+bound-1)/bound, rate.Because)
 	}
+}
+
+// baseMean is the mean latency without distance that the i-th stage's bound is by. The stage's pauses are those of its reads, too.
+func baseMean(e evidence.Run, known *evidence.Status, i int) figure.Figure {
+	const mean = "load.stages[%s].latency.meanMicroseconds"
+	stage, r := known.Load.Stages[i], e.Recorder.Stages[i]
+	switch stage.Distance.BaseFrom {
+	case v1alpha1.BaseFromStage:
+		without, _ := lastWithoutDistance(e)
+		return figure.Read(known, fmt.Sprintf(mean, without.Name))
+	case v1alpha1.BaseFromBaseline:
+		return figure.Read(&e.Baseline.Status, fmt.Sprintf(mean, fewestUsers(e.Baseline.Spec.Load)))
+	}
+	base := figure.Exact("", stage.Distance.BaseMicroseconds)
+	if r.PausedRequests > 0 {
+		ran := 1 - float64(r.PausedMicroseconds)/float64(r.DurationMicroseconds)
+		base.AtLeast, base.AtMost, base.Because = new(int64(float64(*base.Value)*ran)), nil, compare.Paused(stage.StageFigures)
+	}
+	return base
 }
 
 // commits tells whether an operation ends with a commit.

@@ -79,7 +79,7 @@ func (s share) more(than share) bool {
 }
 
 // Bound takes the lower bound from percentiles and means that late packets may have lengthened. Each late packet may have delayed another request.
-func Bound(b *figure.Bounds, _ evidence.Run, s *evidence.Status) {
+func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	if s.Distance == nil {
 		return
 	}
@@ -117,7 +117,7 @@ func Bound(b *figure.Bounds, _ evidence.Run, s *evidence.Status) {
 		of.of = stage.Requests
 		shortenLatency(b, s, "load.stages["+stage.Name+"].latency.", of)
 	}
-	boundShares(b, s)
+	boundShares(b, e, s)
 }
 
 // shorten takes the lower bounds of percentiles.
