@@ -48,11 +48,16 @@ func (r *Reconciler) proceed(ctx context.Context, s *v1alpha1.ReplicationSuite) 
 	case lost != nil:
 		return lost.ends(), nil
 	}
+	return sumUp(s, ended, stays), nil
+}
+
+// sumUp the trials that ended, and decide how the suite goes on.
+func sumUp(s *v1alpha1.ReplicationSuite, ended map[string]*v1alpha1.ReplicationExperiment, stays string) step.Outcome {
 	suite.Summarize(s, ended)
 	if x := notStarted(s, ended); x != nil && !s.Spec.Abort {
-		return step.Terminal(v1alpha1.ReasonSpecRefused, "Trial %s did not start: %s", x.Name, first(x.Status.Reasons)), nil
+		return step.Terminal(v1alpha1.ReasonSpecRefused, "Trial %s did not start: %s", x.Name, first(x.Status.Reasons))
 	}
-	return next(s, ended, stays != "" || len(suite.Kept(s, ended)) > 0), nil
+	return next(s, ended, stays != "" || len(suite.Kept(s, ended)) > 0)
 }
 
 // notStarted is the last trial if it was refused: the other trials of its variant would be, too.
@@ -153,15 +158,9 @@ func (r *Reconciler) undecodable(ctx context.Context, s *v1alpha1.ReplicationSui
 // ended are the experiments of the runs that ended, by their names. It is not fresh while the cache lags behind the status. A *lostError comes with
 // all that can be decoded.
 func (r *Reconciler) ended(ctx context.Context, s *v1alpha1.ReplicationSuite) (found map[string]*v1alpha1.ReplicationExperiment, fresh bool, err error) {
-	var list v1alpha1.ReplicationExperimentList
-	if err := r.Experiments.List(ctx, &list); err != nil {
+	of, err := r.trials(ctx, s)
+	if err != nil {
 		return nil, false, err
-	}
-	of := map[types.UID]*v1alpha1.ReplicationExperiment{}
-	for i := range list.Items {
-		if x := &list.Items[i]; metav1.IsControlledBy(x, s) {
-			of[x.UID] = x
-		}
 	}
 	found = map[string]*v1alpha1.ReplicationExperiment{}
 	var lost error
@@ -174,23 +173,48 @@ func (r *Reconciler) ended(ctx context.Context, s *v1alpha1.ReplicationSuite) (f
 		case x != nil && run.StartTime != nil:
 			return nil, false, nil // the status has it as complete
 		case x == nil:
-			bad, err := r.undecodable(ctx, s, &run)
-			if err != nil {
+			gone, fresh, err := r.uncached(ctx, s, &run)
+			if err != nil || !fresh {
 				return nil, false, err
 			}
-			if bad != nil && bad.UID == run.UID {
-				lost = &lostError{run.Name, bad.Why}
-				continue
-			}
-			there := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: run.Name}}
-			if exists, err := r.Cluster.Get(ctx, there); err != nil {
-				return nil, false, fmt.Errorf("read experiment %s: %w", run.Name, err)
-			} else if exists && there.UID == run.UID {
-				return nil, false, nil
+			if gone != nil {
+				lost = gone
 			}
 		}
 	}
 	return found, true, lost
+}
+
+// trials are the experiments of a suite that the cache can decode, by their UIDs.
+func (r *Reconciler) trials(ctx context.Context, s *v1alpha1.ReplicationSuite) (map[types.UID]*v1alpha1.ReplicationExperiment, error) {
+	var list v1alpha1.ReplicationExperimentList
+	if err := r.Experiments.List(ctx, &list); err != nil {
+		return nil, err
+	}
+	of := map[types.UID]*v1alpha1.ReplicationExperiment{}
+	for i := range list.Items {
+		if x := &list.Items[i]; metav1.IsControlledBy(x, s) {
+			of[x.UID] = x
+		}
+	}
+	return of, nil
+}
+
+// uncached looks for a run's experiment that the cache lacks: it cannot be decoded, or was deleted, or the cache is not fresh.
+func (r *Reconciler) uncached(ctx context.Context, s *v1alpha1.ReplicationSuite, run *v1alpha1.TrialRun) (lost *lostError, fresh bool, err error) {
+	bad, err := r.undecodable(ctx, s, run)
+	if err != nil {
+		return nil, false, err
+	}
+	if bad != nil && bad.UID == run.UID {
+		return &lostError{run.Name, bad.Why}, true, nil
+	}
+	there := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: run.Name}}
+	exists, err := r.Cluster.Get(ctx, there)
+	if err != nil {
+		return nil, false, fmt.Errorf("read experiment %s: %w", run.Name, err)
+	}
+	return nil, !exists || there.UID != run.UID, nil
 }
 
 // thin has the databases removed that need not stay. It names a trial with databases that are still there, since they would disturb the next one.
