@@ -152,6 +152,45 @@ func TestALossOfAnEditedTrialIsNone(t *testing.T) {
 	}
 }
 
+// TestALossCountsAfterTheCRDChanged: an upgrade may give experiments a field that changes their hash.
+func TestALossCountsAfterTheCRDChanged(t *testing.T) {
+	w := newWorld(t, func(name string) ending {
+		if name == "pair-semisync-1" {
+			return ending{verdict: v1alpha1.VerdictInconclusive, lost: 5, rate: 50}
+		}
+		return slower(name)
+	})
+	w.apply(pair)
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 5 }, "pair")
+	x := &v1alpha1.ReplicationExperiment{}
+	must(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "pair-semisync-1"}, x))
+	x.Spec.Load.TimeoutMilliseconds++
+	must(t, w.client.Update(t.Context(), x))
+	s := w.until(over, "pair")
+	i := slices.IndexFunc(s.Status.Variants, func(v v1alpha1.VariantStatus) bool { return v.Name == "semisync" })
+	if losses := s.Status.Variants[i].Losses; losses.LostIn != 1 || s.Status.Verdict != v1alpha1.VerdictFailed {
+		t.Errorf("%s %q, %+v", s.Status.Verdict, s.Status.Reasons, losses)
+	}
+}
+
+func TestAnEditedTrialThatIsRefusedIsRepeated(t *testing.T) {
+	first := ""
+	w := newWorld(t, func(name string) ending {
+		if name == first {
+			return ending{verdict: v1alpha1.VerdictInconclusive, refused: true}
+		}
+		return slower(name)
+	})
+	x := w.waiting()
+	first = x.Name
+	x.Spec.Load.Stages[0].DurationSeconds++
+	must(t, w.client.Update(t.Context(), x))
+	w.stands = false
+	if s := w.until(over, "pair"); s.Status.Trials.Repeated != 1 || s.Status.Trials.Passed != 12 {
+		t.Errorf("%s %q, %+v", s.Status.Verdict, s.Status.Reasons, s.Status.Trials)
+	}
+}
+
 // TestATrialThatWasEditedBeforeItWasSeenIsRepeated: its first look came after the edit.
 func TestATrialThatWasEditedBeforeItWasSeenIsRepeated(t *testing.T) {
 	w := newWorld(t, slower)

@@ -66,8 +66,9 @@ func notStarted(s *v1alpha1.ReplicationSuite, ended map[string]*v1alpha1.Replica
 	if n == 0 {
 		return nil
 	}
-	x := ended[s.Status.Runs[n-1].Name]
-	if x == nil || x.Status.StartTime != nil || x.Spec.Abort {
+	last := s.Status.Runs[n-1]
+	x := ended[last.Name]
+	if x == nil || x.Status.StartTime != nil || x.Spec.Abort || last.SpecHash == "" { // an edited trial is repeated
 		return nil
 	}
 	return x

@@ -94,6 +94,7 @@ func (r *Reconciler) conclude(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExp
 	verdict, reason := x.Status.Verdict, first(x.Status.Reasons)
 	if edited && verdict != v1alpha1.VerdictInvalid {
 		verdict, reason = v1alpha1.VerdictInconclusive, "its spec was changed before its start"
+		run.SpecHash = "" // an upgrade may add fields to the spec, so its hash does not tell this later
 	}
 	if x.Spec.Abort && verdict == v1alpha1.VerdictInconclusive {
 		reason = v1alpha1.ReasonAborted + ": " + reason
