@@ -204,11 +204,13 @@ func (r *Reconciler) trials(ctx context.Context, s *v1alpha1.ReplicationSuite) (
 // uncached looks for a run's experiment that the cache lacks: it cannot be decoded, or was deleted, or the cache is not fresh.
 func (r *Reconciler) uncached(ctx context.Context, s *v1alpha1.ReplicationSuite, run *v1alpha1.TrialRun) (lost *lostError, fresh bool, err error) {
 	bad, err := r.undecodable(ctx, s, run)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, false, err
-	}
-	if bad != nil && bad.UID == run.UID {
+	case bad != nil && bad.UID == run.UID:
 		return &lostError{run.Name, bad.Why}, true, nil
+	case bad != nil: // another one has the name of a trial that was deleted
+		return nil, true, nil
 	}
 	there := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: run.Name}}
 	exists, err := r.Cluster.Get(ctx, there)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"replab.dev/api/v1alpha1"
 )
 
@@ -75,6 +77,17 @@ func TestAnUndecodableExperimentInTheWayIsLeftAlone(t *testing.T) {
 	w.intruder("pair-async-6")
 	w.undecodable = []string{"pair-async-6"}
 	w.until(waitsWith(v1alpha1.ReasonNameTaken), "pair")
+}
+
+// TestAnUndecodableExperimentInAnEndedTrialsPlaceIsLeftAlone: the trial was deleted, and its name belongs to another one.
+func TestAnUndecodableExperimentInAnEndedTrialsPlaceIsLeftAlone(t *testing.T) {
+	w := newWorld(t, passed)
+	name := w.losesTheFirst()
+	must(t, w.client.Delete(t.Context(), &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}))
+	w.intruder(name)
+	if s := w.until(over, "pair"); s.Status.Trials.Passed != 12 {
+		t.Errorf("%q, %+v", s.Status.Reasons, s.Status.Trials)
+	}
 }
 
 // TestAFinishedSuiteGoesOnWithoutAnUndecodableTrial: keepTrials is obeyed for the others.
