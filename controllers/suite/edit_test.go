@@ -292,11 +292,12 @@ func TestAChangedSpecStartsNoFurtherTrial(t *testing.T) {
 	w := newWorld(t, slower)
 	w.apply(pair)
 	w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 2 }, "pair")
-	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Trials = 7 })
-	w.until(func(s *v1alpha1.ReplicationSuite) bool {
-		return condition(s, "Complete").Reason == v1alpha1.ReasonSpecChanged
-	}, "pair")
-	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Trials, s.Spec.KeepTrials = 6, 1 })
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { slices.Reverse(s.Spec.Variants) })
+	s := w.until(waitsWith(v1alpha1.ReasonSpecChanged), "pair")
+	if m := condition(s, "Complete").Message; !strings.Contains(m, "Restore it") {
+		t.Error(m)
+	}
+	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { slices.Reverse(s.Spec.Variants); s.Spec.KeepTrials = 1 })
 	if s := w.until(over, "pair"); s.Status.Trials.Done != 12 {
 		t.Errorf("%+v", s.Status.Trials)
 	}

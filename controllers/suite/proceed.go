@@ -124,7 +124,7 @@ func specChanged(s *v1alpha1.ReplicationSuite) (bool, error) {
 }
 
 func waitForSpec() step.Outcome {
-	return step.Wait(time.Hour, v1alpha1.ReasonSpecChanged, "The spec was changed after the start. Set spec.abort to true and create another suite.")
+	return step.Wait(time.Hour, v1alpha1.ReasonSpecChanged, "The spec was changed after the start. Restore it, or set spec.abort to true and create another suite.")
 }
 
 func aborted(s *v1alpha1.ReplicationSuite) step.Outcome {

@@ -64,7 +64,7 @@ func (r *Reconciler) unread(ctx context.Context, s *v1alpha1.ReplicationSuite, r
 		r.end(run, v1alpha1.VerdictInconclusive, "its experiment cannot be decoded")
 		return (&lostError{run.Name, bad.Why}).ends(), nil
 	}
-	return step.Wait(followEvery, v1alpha1.ReasonUndecodable, "Trial %s cannot be decoded: %s. Delete it, and the suite repeats it.", run.Name, bad.Why), nil
+	return step.Wait(followEvery, v1alpha1.ReasonUndecodable, "Trial %s cannot be decoded: %s. Delete it: the suite repeats it while retries are left.", run.Name, bad.Why), nil
 }
 
 // isOf tells whether an experiment is a run's. One that was replaced by its own YAML has the owner, and another UID.

@@ -60,7 +60,7 @@ func TestAnUndecodableTrialUnderWayIsNamedAndRepeated(t *testing.T) {
 	x := w.waiting()
 	w.undecodable = []string{x.Name}
 	s := w.until(waitsWith(v1alpha1.ReasonUndecodable), "pair")
-	if m := condition(s, "Complete").Message; !strings.Contains(m, x.Name) || !strings.Contains(m, "spec.app.replicas: too large") {
+	if m := condition(s, "Complete").Message; !strings.Contains(m, x.Name) || !strings.Contains(m, "spec.app.replicas: too large. Delete it: the suite repeats it while retries are left.") {
 		t.Error(m)
 	}
 	must(t, w.client.Delete(t.Context(), x))
