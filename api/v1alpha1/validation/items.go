@@ -50,10 +50,24 @@ func (f namedFigure) fault(trial *spec, drawn *v1alpha1.DrawFaults) string {
 		}
 		return fmt.Sprintf("drawn fault %q. Use draw-1-1 for the first fault's first node.", f.item)
 	}
-	if len(trial.Faults) == 0 || slices.ContainsFunc(trial.Faults, func(fault v1alpha1.Fault) bool { return fault.Name == f.item }) {
+	if len(trial.Faults) == 0 || slices.ContainsFunc(trial.Faults, func(fault v1alpha1.Fault) bool { return trial.hasEntry(fault, f.item) }) {
 		return "" // without faults the metric is refused
 	}
 	return fmt.Sprintf("fault %q. Use a name of its faults.", f.item)
+}
+
+// hasEntry tells whether the status of a trial may list a fault under this name. The second node that a fault hits has the name with .2 behind it.
+func (s *spec) hasEntry(fault v1alpha1.Fault, name string) bool {
+	if name == fault.Name {
+		return true
+	}
+	several := fault.Target == v1alpha1.TargetAllReplicas || fault.PartitionFrom == v1alpha1.PartitionZone
+	for n := int32(2); several && n <= s.Topology.Nodes; n++ {
+		if name == fmt.Sprintf("%s.%d", fault.Name, n) {
+			return true
+		}
+	}
+	return false
 }
 
 // drawnFault tells whether a round may draw a fault of this name.

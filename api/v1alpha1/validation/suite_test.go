@@ -211,7 +211,10 @@ func TestItemsOfNodesThatVariantsLack(t *testing.T) {
 
 func TestItemsThatNoTrialHas(t *testing.T) {
 	const (
-		fault  = "      faults: [{name: crash, atSeconds: 15, target: Primary, action: Kill, holdSeconds: 5}]\n"
+		fault = "      faults: [{name: crash, atSeconds: 15, target: Primary, action: Kill, holdSeconds: 5}]\n"
+		every = "      faults: [{name: crash, atSeconds: 15, target: AllReplicas, action: Kill, holdSeconds: 5}]\n"
+		zone  = "      topology: {zones: [{name: near, nodes: [0]}, {name: far, nodes: [1, 2]}]}\n" +
+			"      faults: [{name: cut, atSeconds: 15, target: Node, node: 1, action: Partition, partitionFrom: Zone, holdSeconds: 5}]\n"
 		links  = "      topology: {zones: [{name: near, nodes: [0]}, {name: far, nodes: [1, 2]}], links: [{from: near, to: far, roundTripMilliseconds: 10}]}\n"
 		drawn  = "  drawFaults: {actions: [Kill], count: 2, nodes: [1, 2]}\n"
 		cut    = "  drawFaults: {actions: [Kill], count: 2, duringPartitionSeconds: 7}\n"
@@ -231,6 +234,13 @@ func TestItemsThatNoTrialHas(t *testing.T) {
 		"no size":                  {"", `lagSizeSamples, item: "3000"`, "", `rows of "3000" bytes. Use a number of probes.lag.sweepPayloadBytes.`},
 		"a fault":                  {fault, "rejoinMilliseconds, item: crash", "", ""},
 		"no fault":                 {fault, "rejoinMilliseconds, item: crsh", "", `fault "crsh". Use a name of its faults.`},
+		"a second replica":         {every, "rejoinMilliseconds, item: crash.2", "", ""},
+		"a replica for each node":  {every, "rejoinMilliseconds, item: crash.3", "", ""},
+		"a replica too many":       {every, "rejoinMilliseconds, item: crash.4", "", `fault "crash.4". Use a name of its faults.`},
+		"a replica with a zero":    {every, "rejoinMilliseconds, item: crash.02", "", `fault "crash.02". Use a name of its faults.`},
+		"a first replica":          {every, "rejoinMilliseconds, item: crash.1", "", `fault "crash.1". Use a name of its faults.`},
+		"a second node of a zone":  {zone, "rejoinMilliseconds, item: cut.2", "", ""},
+		"a second primary":         {fault, "rejoinMilliseconds, item: crash.2", "", `fault "crash.2". Use a name of its faults.`},
 		"a node as a fault":        {fault, "resyncReceivedBytes, item: db-0", "", `fault "db-0". Use a name of its faults.`},
 		"a drawn fault":            {"", "rejoinMilliseconds, item: draw-2-2", drawn, ""},
 		"a drawn fault too many":   {"", "rejoinMilliseconds, item: draw-3-1", drawn, `drawn fault "draw-3-1". Use draw-1-1 for`},
