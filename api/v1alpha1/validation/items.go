@@ -22,7 +22,11 @@ var itemsOf = []struct {
 	{"resync", namedFigure.fault},
 	{"stage", namedFigure.process},
 	{"node", namedFigure.node},
-	{"", namedFigure.direction},
+	{"replication", namedFigure.direction},
+	{"requestedRoundTrip", namedFigure.direction},
+	{"before", namedFigure.direction},
+	{"withoutDistance", namedFigure.direction},
+	{"after", namedFigure.direction},
 }
 
 // unknown is what a variant lacks of the figure's item and what to write instead, "" where its trials may have the item.
