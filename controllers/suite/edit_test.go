@@ -191,12 +191,37 @@ func TestAnEditedTrialThatIsRefusedIsRepeated(t *testing.T) {
 	}
 }
 
-// TestATrialThatWasEditedBeforeItWasSeenIsRepeated: its first look came after the edit.
-func TestATrialThatWasEditedBeforeItWasSeenIsRepeated(t *testing.T) {
+// TestATrialThatWasSuspendedAtOnceIsNotEdited: the suite knows what it created.
+func TestATrialThatWasSuspendedAtOnceIsNotEdited(t *testing.T) {
 	w := newWorld(t, slower)
 	w.stands = true
 	w.apply(pair)
 	w.until(func(*v1alpha1.ReplicationSuite) bool { return len(w.order) == 1 }, "pair")
+	x := &v1alpha1.ReplicationExperiment{}
+	must(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: w.order[0]}, x))
+	x.Spec.Suspend, x.Generation = true, 2
+	must(t, w.client.Update(t.Context(), x))
+	w.until(waitsWith(v1alpha1.ReasonSuspended), "pair")
+	must(t, w.client.Get(t.Context(), client.ObjectKeyFromObject(x), x))
+	x.Spec.Suspend, x.Generation = false, 3
+	must(t, w.client.Update(t.Context(), x))
+	w.stands = false
+	if s := w.until(over, "pair"); s.Status.Trials.Repeated != 0 || s.Status.Trials.Passed != 12 {
+		t.Errorf("%+v, the first %+v", s.Status.Trials, s.Status.Runs[0])
+	}
+}
+
+// TestATrialThatWasEditedBeforeItWasSeenIsRepeated: the operator was killed when it had created the trial.
+func TestATrialThatWasEditedBeforeItWasSeenIsRepeated(t *testing.T) {
+	w := newWorld(t, slower)
+	w.stands = true
+	w.apply(pair)
+	w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 1 }, "pair")
+	w.killAt = w.writes + 1
+	w.until(func(*v1alpha1.ReplicationSuite) bool { return len(w.order) == 1 }, "pair")
+	if w.kills != 1 || w.suite("pair").Status.Runs[0].UID != "" {
+		t.Fatal("the operator was not killed after the trial's creation")
+	}
 	x := &v1alpha1.ReplicationExperiment{}
 	must(t, w.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: w.order[0]}, x))
 	x.Spec.Load.Stages[0].DurationSeconds++

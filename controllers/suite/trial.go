@@ -72,8 +72,8 @@ func isOf(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment, s *v1alpha1
 	return metav1.IsControlledBy(x, s) && (run.UID == "" || x.UID == run.UID)
 }
 
-// adopt writes down which experiment is the run's, and what it measures. The API server counts changes of a spec: from the second generation on it may
-// not be the one that was created.
+// adopt writes down which experiment is the run's, and what it measures. An operator that was killed after the creation finds the experiment later. The
+// API server counts changes of a spec: from the second generation on it may not be the one that was created.
 func adopt(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) (step.Outcome, error) {
 	hash, err := suite.HashTrial(&x.Spec)
 	if err != nil {
@@ -160,7 +160,11 @@ func (r *Reconciler) create(ctx context.Context, s *v1alpha1.ReplicationSuite, r
 	case err != nil:
 		return step.Outcome{}, fmt.Errorf("create experiment %s: %w", run.Name, err)
 	}
-	return running("Trial %s runs.", run.Name), nil // the next look writes its UID down
+	created := &v1alpha1.ReplicationExperiment{} // as the API server answered, before anybody can edit it
+	if err := decode.Experiment(object, created); err != nil {
+		return running("Trial %s runs.", run.Name), nil // the next look says what it lacks
+	}
+	return adopt(run, created)
 }
 
 // patch a field of the spec of the experiment that has this UID.
