@@ -120,8 +120,8 @@ type TrialRun struct {
 	// uid of the experiment, once it was created.
 	// +optional
 	UID types.UID `json:"uid,omitempty"`
-	// specHash identifies what the experiment measures. A run whose spec was changed before its start is Inconclusive. Absent where that was before
-	// the suite saw it first.
+	// specHash identifies what the experiment measures. Absent if the spec was changed before the start: such a run is Inconclusive. Also
+	// absent if the spec may have been changed before the suite first saw the experiment.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"`
 	// besideDatabases tells that databases of earlier trials were still there when it began.
@@ -193,7 +193,7 @@ type LossesStatus struct {
 	// lostInAtMost is the number of trials that lost some or may have. Absent when it is lostIn.
 	// +optional
 	LostInAtMost int32 `json:"lostInAtMost,omitempty"`
-	// of is the number of trials with a count of lost writes, exact or not.
+	// of is the number of runs that count: those that passed or failed their goals, and Inconclusive ones that may have lost some.
 	Of int32 `json:"of"`
 	// upperPercent bounds the share of all such trials that lose writes, with 95% confidence (Clopper and Pearson, one-sided), rounded up.
 	UpperPercent int64 `json:"upperPercent"`
