@@ -157,21 +157,7 @@ func boundStage(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.
 }
 
 func boundLatency(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.StageFigures, contradicted string) {
-	const mean = "meanMicroseconds"
-	open := lower(r.Latency, f, v1alpha1.Max, 100, r.PausedRequests) // mean and deviation leave out nothing either
-	measured := f.Latency.MeanMicroseconds
-	least := unpaused(r, mean, measured, true)
-	switch {
-	case contradicted != "":
-		b.Unknown(prefix+mean, contradicted)
-	case f.Failures > 0 || open:
-		atLeast(b, prefix+mean, least, why(100, f, least < measured))
-	default:
-		b.Between(prefix+mean, least, measured, compare.Paused(f))
-	}
-	if f.Latency.StandardDeviationMicroseconds != nil && (contradicted != "" || open || least < measured) {
-		b.Unknown(prefix+"standardDeviationMicroseconds", cmp.Or(contradicted, whyLower(100, f)))
-	}
+	boundMean(b, prefix, r, f, contradicted)
 	for _, p := range Percentiles {
 		value := figure.At(f.Latency, string(p.Name))
 		if value == nil {
@@ -193,6 +179,25 @@ func boundLatency(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha
 		default:
 			b.Between(path, max(least, 0), most(f, p.Percent, longer), because)
 		}
+	}
+}
+
+// boundMean bounds the mean and the standard deviation, which leave out no request either.
+func boundMean(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.StageFigures, contradicted string) {
+	const mean = "meanMicroseconds"
+	measured, open := f.Latency.MeanMicroseconds, lower(r.Latency, f, v1alpha1.Max, 100, r.PausedRequests)
+	least := unpaused(r, mean, measured, true)
+	because := why(100, f, least < measured)
+	switch {
+	case contradicted != "":
+		b.Unknown(prefix+mean, contradicted)
+	case f.Failures > 0 || open:
+		atLeast(b, prefix+mean, least, because)
+	default:
+		b.Between(prefix+mean, least, measured, because)
+	}
+	if f.Latency.StandardDeviationMicroseconds != nil && (contradicted != "" || open || least < measured) {
+		b.Unknown(prefix+"standardDeviationMicroseconds", cmp.Or(contradicted, because))
 	}
 }
 
