@@ -1,5 +1,5 @@
 // Command kube is every daemon of the lab's control plane and node in one binary,
-// with kubectl. It runs the one whose name it was started under, so the code that
+// with kubectl and kubeadm. It runs the one whose name it was started under, so the code that
 // they share is compiled and linked once and lies in the page cache once.
 package main
 
@@ -24,6 +24,8 @@ import (
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+	kubeadm "k8s.io/kubernetes/cmd/kubeadm/app"
+	kubeadmutil "k8s.io/kubernetes/cmd/kubeadm/app/util/errors"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 
 	"replab.dev/hack/lab/kube/provisioner"
@@ -43,6 +45,7 @@ var servers = map[string]func() *cobra.Command{
 var others = map[string]func(){
 	"coredns":     runCoreDNS,
 	"etcd":        func() { etcdmain.Main(os.Args) },
+	"kubeadm":     runKubeadm,
 	"kubectl":     runKubectl,
 	"provisioner": provisioner.Main,
 }
@@ -67,6 +70,8 @@ func runKubectl() {
 		kubectlutil.CheckErr(err)
 	}
 }
+
+func runKubeadm() { kubeadmutil.CheckErr(kubeadm.Run()) }
 
 func names() []string {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(servers)), maps.Keys(others))

@@ -46,7 +46,7 @@ var All = []Binary{
 		Name: Kube, Package: ".", Module: "k8s.io/kubernetes", Stamp: "k8s.io/component-base/version.gitVersion",
 		Links: []string{
 			"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl",
-			"etcd", "coredns", "provisioner",
+			"kubeadm", "etcd", "coredns", "provisioner",
 		},
 	},
 	{Name: K6, Package: "go.k6.io/k6", Module: "go.k6.io/k6"},
@@ -101,6 +101,22 @@ func Ensure(l layout.Layout, only []string) error {
 	return errors.Join(failed...)
 }
 
+// Mark is the file that names what a binary is made of.
+func Mark(l layout.Layout, name string) string { return l.Bin("." + name + ".inputs") }
+
+// Links are the further names of a binary.
+func Links(name string) []string { return find(name).Links }
+
+// Version is the version of the module that a binary is made of.
+func Version(l layout.Layout, name string) (string, error) {
+	b := find(name)
+	return b.version(b.source(l))
+}
+
+func find(name string) Binary {
+	return All[slices.IndexFunc(All, func(b Binary) bool { return b.Name == name })]
+}
+
 // wanted tells whether a binary is among those that are asked for: with none named, all that are not optional.
 func (b Binary) wanted(only []string) bool {
 	if len(only) == 0 {
@@ -138,7 +154,7 @@ func (b Binary) ensure(l layout.Layout, toolchain string) error {
 	if err != nil {
 		return err
 	}
-	mark := l.Bin("." + b.Name + ".inputs")
+	mark := Mark(l, b.Name)
 	have, err := os.ReadFile(mark)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

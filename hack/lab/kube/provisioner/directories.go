@@ -6,18 +6,38 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
 )
 
-// directories provisions volumes as folders below root, on this node only.
+// directories provisions volumes as folders below root, on the machine that it runs on.
 type directories struct {
 	root string
+	// node is the only node whose volumes it makes and removes, where each node has a provisioner of its own.
+	node string
 }
 
-var _ controller.Provisioner = (*directories)(nil)
+var (
+	_ controller.Provisioner   = (*directories)(nil)
+	_ controller.Qualifier     = (*directories)(nil)
+	_ controller.DeletionGuard = (*directories)(nil)
+)
+
+// ShouldProvision leaves claims of other nodes to their provisioners.
+func (d *directories) ShouldProvision(_ context.Context, claim *v1.PersistentVolumeClaim) bool {
+	return d.node == "" || claim.Annotations[selectedNode] == d.node
+}
+
+// ShouldDelete leaves volumes of other nodes to their provisioners.
+func (d *directories) ShouldDelete(_ context.Context, pv *v1.PersistentVolume) bool {
+	return d.node == "" || reflect.DeepEqual(pv.Spec.NodeAffinity, on(d.node))
+}
+
+// selectedNode is where the scheduler writes the node of the first pod.
+const selectedNode = "volume.kubernetes.io/selected-node"
 
 // Provision makes the folder and describes it as a local volume. Local, not
 // hostPath, because the kubelet then also honours a pod's fsGroup. A folder that

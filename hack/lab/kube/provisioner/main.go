@@ -25,16 +25,17 @@ const name = "replab.dev/directory"
 func Main() {
 	kubeconfig := flag.String("kubeconfig", "", "how to reach the API server")
 	root := flag.String("root", "", "the folder that receives one folder per volume")
+	node := flag.String("node", "", "the one node to serve; with none, all")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *kubeconfig, *root); err != nil {
+	if err := run(ctx, *kubeconfig, &directories{root: *root, node: *node}); err != nil {
 		fmt.Fprintln(os.Stderr, "provisioner:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, kubeconfig, root string) error {
+func run(ctx context.Context, kubeconfig string, d *directories) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return fmt.Errorf("read kubeconfig: %w", err)
@@ -43,7 +44,7 @@ func run(ctx context.Context, kubeconfig, root string) error {
 	if err != nil {
 		return fmt.Errorf("make client: %w", err)
 	}
-	pc := controller.NewProvisionController(ctx, client, name, &directories{root: root},
+	pc := controller.NewProvisionController(ctx, client, name, d,
 		controller.LeaderElection(false),
 		controller.ResyncPeriod(15*time.Minute),
 	)
