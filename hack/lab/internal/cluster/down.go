@@ -149,5 +149,5 @@ func (l Lab) EnsureImages(only []string) error {
 	if _, running := l.table().Find("containerd"); !running {
 		return errors.New("the lab is not up: run make lab-up first")
 	}
-	return image.EnsureAll(l.Layout, l.store(), only)
+	return image.EnsureAll(l.Layout, only, l.store())
 }

@@ -42,7 +42,7 @@ func (l Lab) bridge() host.Bridge {
 	return host.Bridge{Name: conf.Bridge, Address: conf.NodePrefix, Owner: l.Dir}
 }
 
-func (l Lab) store() image.Store { return image.Store{Socket: l.ContainerdSocket()} }
+func (l Lab) store() image.Store { return image.Local(l.ContainerdSocket()) }
 
 const cgroup = host.Cgroup(conf.CgroupRoot)
 
@@ -84,7 +84,7 @@ func (l Lab) Up() error {
 	if images != nil {
 		return images
 	}
-	if err := image.EnsureAll(l.Layout, l.store(), nil); err != nil {
+	if err := image.EnsureAll(l.Layout, nil, l.store()); err != nil {
 		return err
 	}
 	say.Line("The lab is up after %.1f s. Next: export KUBECONFIG=%s", time.Since(begin).Seconds(), l.Kubeconfig())
@@ -113,7 +113,7 @@ func (l Lab) make() (kube, images error) {
 func (l Lab) afterStage(i int) error {
 	switch i {
 	case 0:
-		return image.EnsureAll(l.Layout, l.store(), []string{"pause"})
+		return image.EnsureAll(l.Layout, []string{"pause"}, l.store())
 	case 1:
 		return say.Step("set up permissions, cluster DNS and the default storage class", l.applyAddons)
 	}

@@ -1,7 +1,9 @@
 package image
 
 import (
+	"fmt"
 	"runtime"
+	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -10,6 +12,28 @@ import (
 
 	"replab.dev/hack/lab/internal/layout"
 )
+
+// Build makes the image whose folder is named.
+func Build(l layout.Layout, folder string) (v1.Image, error) {
+	all, err := Load(l)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(d Definition) bool { return d.Folder == folder })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no image %q", folder)
+	}
+	layers, err := all[i].layers(l)
+	if err != nil {
+		return nil, err
+	}
+	return all[i].build(layers...)
+}
+
+// FromLayers is an image of tars, the lowest first.
+func FromLayers(c Config, layers ...string) (v1.Image, error) {
+	return Definition{Config: c}.build(layers...)
+}
 
 // layers returns the tars of the image's layers, the lowest first, made if need be.
 func (d Definition) layers(l layout.Layout) ([]string, error) {

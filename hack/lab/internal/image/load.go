@@ -17,7 +17,18 @@ import (
 
 // Store is containerd's images in the namespace that the kubelet looks in.
 type Store struct {
-	Socket string
+	// Name tells several stores apart, for people to read.
+	Name string
+	// Command runs ctr.
+	Command []string
+}
+
+// Local is the store of the containerd that listens on a socket of this machine.
+func Local(socket string) Store { return Store{Command: []string{"ctr", "--address", socket}} }
+
+// Node is the store of a node of kind.
+func Node(container string) Store {
+	return Store{Name: container, Command: []string{"docker", "exec", "--interactive", container, "ctr"}}
 }
 
 // stamp remembers what an imported image was made of, so that a large layer need
@@ -45,8 +56,8 @@ func Assemble(l layout.Layout, debian bool) error {
 	return nil
 }
 
-// EnsureAll brings the images whose folders are named, or all, into the store.
-func EnsureAll(l layout.Layout, s Store, only []string) error {
+// EnsureAll brings the images whose folders are named, or all, into each store.
+func EnsureAll(l layout.Layout, only []string, stores ...Store) error {
 	all, err := Load(l)
 	if err != nil {
 		return err
@@ -56,15 +67,17 @@ func EnsureAll(l layout.Layout, s Store, only []string) error {
 			return fmt.Errorf("there is no image %q: the images are %s", name, strings.Join(folders(all), ", "))
 		}
 	}
-	present, err := s.list()
-	if err != nil {
-		return err
+	present := make([]map[string]string, len(stores))
+	for i, s := range stores {
+		if present[i], err = s.list(); err != nil {
+			return err
+		}
 	}
 	for _, d := range all {
 		if !d.wanted(only) {
 			continue
 		}
-		err := d.ensure(l, s, present)
+		err := d.ensure(l, stores, present)
 		if errors.Is(err, errAbsent) && len(only) == 0 {
 			say.Line("  %9s  %s: %s", "skipped", d.Name, err)
 			continue
@@ -92,7 +105,7 @@ func folders(all []Definition) []string {
 	return names
 }
 
-func (d Definition) ensure(l layout.Layout, s Store, present map[string]string) error {
+func (d Definition) ensure(l layout.Layout, stores []Store, present []map[string]string) error {
 	layers, err := d.layers(l)
 	if err != nil {
 		return err
@@ -102,16 +115,27 @@ func (d Definition) ensure(l layout.Layout, s Store, present map[string]string) 
 		return err
 	}
 	mark := l.Images(d.Folder, "imported.json")
-	if old := readStamp(mark); old.Key == key && old.Digest == present[d.Name] && old.Digest != "" {
-		return nil
-	}
-	return say.Step("import image "+d.Name, func() error {
-		digest, err := d.load(s, layers)
+	old := readStamp(mark)
+	for i, s := range stores {
+		if old.Key == key && old.Digest == present[i][d.Name] && old.Digest != "" {
+			continue
+		}
+		what := "import image " + d.Name
+		if len(stores) > 1 {
+			what += " into " + s.Name
+		}
+		err := say.Step(what, func() error {
+			digest, err := d.load(s, layers)
+			if err != nil {
+				return err
+			}
+			return writeStamp(mark, stamp{Key: key, Digest: digest})
+		})
 		if err != nil {
 			return err
 		}
-		return writeStamp(mark, stamp{Key: key, Digest: digest})
-	})
+	}
+	return nil
 }
 
 // layersKey names what the image is made of. The tar of packages is named
@@ -141,7 +165,7 @@ func (d Definition) load(s Store, layers []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = s.load(func(w io.Writer) error { return writeArchive(w, d.Name, image) })
+	err = s.load(func(w io.Writer) error { return WriteArchive(w, Named{d.Name, image}) })
 	return digest.String(), err
 }
 
@@ -149,7 +173,7 @@ func (d Definition) load(s Store, layers []string) (string, error) {
 func (s Store) list() (map[string]string, error) {
 	out, err := s.command("images", "list").Output()
 	if err != nil {
-		return nil, fmt.Errorf("list images: is the lab up? (make lab-up): %w", err)
+		return nil, fmt.Errorf("list images: is the cluster up? (make cluster-up): %w", err)
 	}
 	return parseList(string(out)), nil
 }
@@ -186,7 +210,8 @@ func (s Store) load(write func(io.Writer) error) error {
 }
 
 func (s Store) command(args ...string) *exec.Cmd {
-	return exec.Command("ctr", append([]string{"--address", s.Socket, "--namespace", "k8s.io"}, args...)...)
+	all := slices.Concat(s.Command, []string{"--namespace", "k8s.io"}, args)
+	return exec.Command(all[0], all[1:]...)
 }
 
 func readStamp(path string) stamp {

@@ -19,15 +19,10 @@ const keyFile = ".key"
 // Unpack lays the root file system of an image out as a folder, so that tests can
 // run its programs without a container.
 func Unpack(l layout.Layout, folder string) error {
-	all, err := Load(l)
+	d, err := packaged(l, folder)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(d Definition) bool { return d.Folder == folder && d.Debian != nil })
-	if i < 0 {
-		return fmt.Errorf("there is no image of Debian packages named %q", folder)
-	}
-	d := all[i]
 	tar, err := d.tarball(l)
 	if err != nil {
 		return err
@@ -44,6 +39,37 @@ func Unpack(l layout.Layout, folder string) error {
 		}
 		return os.WriteFile(mark, []byte(d.key()), 0o644)
 	})
+}
+
+// Tarball returns the root file system of an image as a tar, made if need be.
+func Tarball(l layout.Layout, folder string) (string, error) {
+	d, err := packaged(l, folder)
+	if err != nil {
+		return "", err
+	}
+	return d.tarball(l)
+}
+
+// UnpackTo lays the root file system of an image out as that folder, anew.
+func UnpackTo(l layout.Layout, folder, target string) error {
+	tar, err := Tarball(l, folder)
+	if err != nil {
+		return err
+	}
+	return unpack(tar, target)
+}
+
+// packaged finds an image of Debian packages by its folder.
+func packaged(l layout.Layout, folder string) (Definition, error) {
+	all, err := Load(l)
+	if err != nil {
+		return Definition{}, err
+	}
+	i := slices.IndexFunc(all, func(d Definition) bool { return d.Folder == folder && d.Debian != nil })
+	if i < 0 {
+		return Definition{}, fmt.Errorf("there is no image of Debian packages named %q", folder)
+	}
+	return all[i], nil
 }
 
 // unpack replaces the folder in one step, so that a test never meets half of it.
