@@ -27,8 +27,9 @@ func take(t *testing.T, lab string) snapshot {
 		"tables":     output("nft", "list", "tables"),
 		"settings":   output("sysctl", "net.ipv4.ip_forward", "net.bridge", "kernel.panic", "kernel.panic_on_oops", "vm.overcommit_memory", "net.ipv4.conf.all.route_localnet"),
 		"cgroups":    cgroups(),
-		"folders":    existing("/var/lib/kubelet", "/var/log/containers", "/var/log/pods", "/var/lib/cni", "/run/containerd", "/run/netns", "/opt/containerd", "/opt/cni", "/etc/cni", "/usr/libexec/kubernetes"),
-		"processes":  processes(lab),
+		"folders": existing("/var/lib/kubelet", "/var/log/containers", "/var/log/pods", "/var/lib/cni", "/run/containerd", "/run/netns", "/opt/containerd", "/opt/cni", "/etc/cni", "/usr/libexec/kubernetes",
+			"/etc/docker", "/run/docker", "/var/lib/docker", "/lib/modules", "/usr/sbin/policy-rc.d"),
+		"processes": processes(lab),
 	}
 }
 
@@ -94,7 +95,7 @@ func cgroups() []string {
 	for _, pattern := range []string{"*", "*/*"} {
 		paths, _ := filepath.Glob("/sys/fs/cgroup/" + pattern)
 		for _, path := range paths {
-			if base := filepath.Base(path); strings.Contains(base, "replab") || strings.Contains(base, "kubepods") {
+			if base := filepath.Base(path); strings.Contains(base, "replab") || strings.Contains(base, "docker") || strings.Contains(base, "kubepods") {
 				found = append(found, path)
 			}
 		}

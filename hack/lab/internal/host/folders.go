@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +27,9 @@ func removeFolders(folders []string, lab string) error {
 				return err
 			}
 		}
+	}
+	if slices.Contains(folders, "/etc/docker") {
+		_ = os.Remove("/etc/docker/key.json") // by which an engine knows itself
 	}
 	removeLinks("/var/log/containers", lab)
 	removeDeadSockets("/run/containerd/s")

@@ -26,6 +26,10 @@ type Journal struct {
 	Sysctls map[string]string `json:"sysctls"`
 	// Tables are the netfilter tables that existed, as family and name.
 	Tables []string `json:"tables"`
+	// Links are the interfaces that existed, and Rules the rules of iptables, by
+	// family.
+	Links []string          `json:"links"`
+	Rules map[string]string `json:"rules"`
 	// Folders are those of hostFolders that did not exist.
 	Folders []string `json:"folders"`
 }
@@ -67,6 +71,9 @@ var hostFolders = []string{
 	"/usr/libexec/kubernetes",
 	"/opt/cni",
 	"/etc/cni",
+	"/etc/docker",
+	"/run/docker",
+	"/lib/modules",
 }
 
 // OpenJournal reads the journal at path, or writes it when the lab starts from
@@ -89,6 +96,10 @@ func OpenJournal(path string) (Journal, error) {
 	}
 	j.Boot = boot
 	j.Tables = tables()
+	j.Rules = savedRules()
+	if j.Links, err = links(); err != nil {
+		return j, fmt.Errorf("list interfaces: %w", err)
+	}
 	j.Sysctls = currentSysctls()
 	return j, j.write(path)
 }

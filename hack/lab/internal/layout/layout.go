@@ -73,7 +73,18 @@ func (l Layout) Images(parts ...string) string {
 // Rootfs is where an image's root file system is unpacked for tests.
 func (l Layout) Rootfs(name string) string { return l.below("rootfs", name) }
 
+// Engine is where a Docker engine of our own lies. Its images outlive it.
+func (l Layout) Engine(parts ...string) string {
+	return l.below(append([]string{"engine"}, parts...)...)
+}
+
 // What exists while the lab is up.
+
+// KindImages says where the images of the cluster of kind come from.
+func (l Layout) KindImages() string { return l.below("kind.images") }
+
+// KindKubeconfig is the administrator's of the cluster of kind.
+func (l Layout) KindKubeconfig() string { return l.below("kind.kubeconfig") }
 
 // Kubeconfig is the administrator's.
 func (l Layout) Kubeconfig() string { return l.below("kubeconfig") }

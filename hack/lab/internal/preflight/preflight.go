@@ -28,6 +28,9 @@ var nodePackages = []string{
 // imagePackages are what assembling images needs.
 var imagePackages = []string{"mmdebstrap"}
 
+// enginePackages are what an engine of our own needs. nft shows which tables of rules are empty.
+var enginePackages = []string{"docker.io", "iptables", "nftables"}
+
 // needed is the free space that a cold start takes, caches included.
 const needed = 12 << 30
 
@@ -54,6 +57,32 @@ func Node(l layout.Layout) error {
 		return err
 	}
 	return packages(nodePackages)
+}
+
+// Kubectl makes sure that what the Makefile applies things with is there: on the
+// PATH, or compiled with the lab's binaries.
+func Kubectl(l layout.Layout) error {
+	if _, err := exec.LookPath("kubectl"); err == nil {
+		return nil
+	}
+	if _, err := os.Stat(l.Bin("kubectl")); err == nil {
+		return nil
+	}
+	return errors.New("kubectl is missing: install it, or compile it with make lab-bin")
+}
+
+// Engine makes sure that a Docker engine can be started here.
+func Engine() error {
+	if err := Root(); err != nil {
+		return err
+	}
+	if err := packages(enginePackages); err != nil {
+		return err
+	}
+	if _, err := os.Stat("/usr/bin/docker"); err == nil {
+		return nil
+	}
+	return packages([]string{"docker-cli"}) // newer releases have it apart
 }
 
 // Images makes sure that images can be assembled here and imported.
