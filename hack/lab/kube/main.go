@@ -71,7 +71,7 @@ func runKubectl() {
 	}
 }
 
-func runKubeadm() { kubeadmutil.CheckErr(kubeadm.Run()) }
+func runKubeadm() { kubeadmutil.HandleError(kubeadm.Run()) }
 
 func names() []string {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(servers)), maps.Keys(others))
