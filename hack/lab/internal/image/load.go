@@ -56,6 +56,24 @@ func Assemble(l layout.Layout, debian bool) error {
 	return nil
 }
 
+// Prepare makes the layers of the images whose folders are named, or of all, so
+// that EnsureAll finds them. It needs no store.
+func Prepare(l layout.Layout, only []string) error {
+	all, err := Load(l)
+	if err != nil {
+		return err
+	}
+	for _, d := range all {
+		if !d.wanted(only) {
+			continue
+		}
+		if _, err := d.layers(l); err != nil && !errors.Is(err, errAbsent) {
+			return fmt.Errorf("image %s: %w", d.Name, err)
+		}
+	}
+	return nil
+}
+
 // EnsureAll brings the images whose folders are named, or all, into each store.
 func EnsureAll(l layout.Layout, only []string, stores ...Store) error {
 	all, err := Load(l)
