@@ -63,8 +63,8 @@ help: ## Print this list
 .PHONY: demo
 demo: ## From nothing to a verdict: cluster, images, operator, EXPERIMENT
 	@hack/parts 'from nothing to a verdict' \
-	  'bring up the cluster' '$(MAKE) --no-print-directory cluster-up CLUSTER=$(CLUSTER)' \
-	  'install the operator' '$(MAKE) --no-print-directory install CLUSTER=$(CLUSTER)' \
+	  'bring up the cluster' '$(MAKE) --no-print-directory cluster-up CLUSTER=$(CLUSTER) IMAGES_FOR=$(EXPERIMENT)' \
+	  'install the operator' '$(MAKE) --no-print-directory install CLUSTER=$(CLUSTER) IMAGES_FOR=$(EXPERIMENT)' \
 	  'build kubectl-replab' 'go build -ldflags "-X main.version=$(VERSION)" -o $(BIN)/kubectl-replab ./cmd/kubectl-replab' \
 	  'run $(EXPERIMENT)' 'KUBECONFIG=$(CLUSTER_KUBECONFIG) $(BIN)/kubectl-replab run --replace $(EXPERIMENT) || [ $$? -eq 1 ]' # a goal that is not met is a finding
 
@@ -263,19 +263,24 @@ install-stack: $(HELM) ## Install what replab works with, by charts/replab-stack
 	@$(call install-part,postgresOperator,postgres-operator)
 	@for role in zalando k6operator; do $(KUBECTL) kustomize config/$$role | $(KUBECTL) apply --server-side --force-conflicts --field-manager=make -f -; done
 
-HELM_ARGS_lab  = --values hack/lab/values.yaml --set-string podAnnotations.replab\\.dev/image=$$($(IMAGE_CONTENT_lab))
-HELM_ARGS_kind = --set images.replab=$(REPLAB_IMAGE) --set-string podAnnotations.replab\\.dev/image=$$($(IMAGE_CONTENT_kind))
+IMAGE_VALUES   = --set-string podAnnotations.replab\\.dev/image=$$($(IMAGE_CONTENT))
+HELM_ARGS_lab  = --values hack/lab/values.yaml $(IMAGE_VALUES)
+HELM_ARGS_kind = $(if $(filter lab,$(OVERLAY_kind)),--values hack/lab/values.yaml,--set images.replab=replab.local/replab:dev) $(IMAGE_VALUES)
+
+# The operator's settings: config/lab has the images made of packages, and config/kind the public ones.
+OVERLAY_lab  = lab
+OVERLAY_kind = $(if $(filter packages,$(KIND_IMAGES_FROM)),lab,kind)
 
 .PHONY: _install-lab _install-kind _install-current
 _install-current: install-helm
 _install-lab _install-kind:
-	@$(KUBECTL) kustomize config/$(CLUSTER) \
-	  | sed "s/IMAGE_CONTENT/$$($(IMAGE_CONTENT_$(CLUSTER)))-$(ONE_AT_A_TIME)/; s/SingleNode/$(ONE_AT_A_TIME)/" \
+	@$(KUBECTL) kustomize config/$(OVERLAY_$(CLUSTER)) \
+	  | sed "s/IMAGE_CONTENT/$$($(IMAGE_CONTENT))-$(ONE_AT_A_TIME)/; s/SingleNode/$(ONE_AT_A_TIME)/" \
 	  | $(KUBECTL) apply --server-side --force-conflicts --field-manager=make -f - >/dev/null
 	@$(KUBECTL) --namespace replab-system rollout status deployment/replab-operator --timeout 5m
 
 KUBECTL_lab  = $(LAB_DIR)/bin/kubectl
-KUBECTL_kind = kubectl
+KUBECTL_kind = $(or $(shell command -v kubectl),$(LAB_DIR)/bin/kubectl)
 KUBECTL_current = kubectl
 KUBECTL      = $(KUBECTL_$(CLUSTER)) --kubeconfig $(CLUSTER_KUBECONFIG)
 
@@ -283,8 +288,7 @@ KUBECTL      = $(KUBECTL_$(CLUSTER)) --kubeconfig $(CLUSTER_KUBECONFIG)
 ONE_AT_A_TIME ?= SingleNode
 
 # The image keeps its name whatever is in it: this, in an annotation, restarts the operator when that changes.
-IMAGE_CONTENT_lab  = sha256sum $(LAB_DIR)/images/replab/binary | cut -c1-16
-IMAGE_CONTENT_kind = docker inspect --format '{{.Id}}' $(REPLAB_IMAGE) | cut -c8-23
+IMAGE_CONTENT = sha256sum $(LAB_DIR)/images/replab/binary | cut -c1-16
 
 .PHONY: uninstall
 uninstall: ## Remove the operator; the CRD, the namespace and the experiments stay
@@ -293,7 +297,7 @@ uninstall: ## Remove the operator; the CRD, the namespace and the experiments st
 .PHONY: _uninstall-lab _uninstall-kind _uninstall-current
 _uninstall-lab _uninstall-kind:
 	@for role in zalando k6operator; do $(KUBECTL) kustomize config/$$role | $(KUBECTL) delete --ignore-not-found -f -; done
-	@$(KUBECTL) kustomize config/$(CLUSTER) | awk 'BEGIN {RS = ORS = "---\n"} !/\nkind: (CustomResourceDefinition|Namespace)\n/' \
+	@$(KUBECTL) kustomize config/$(OVERLAY_$(CLUSTER)) | awk 'BEGIN {RS = ORS = "---\n"} !/\nkind: (CustomResourceDefinition|Namespace)\n/' \
 	  | $(KUBECTL) delete --ignore-not-found -f -
 _uninstall-current: $(HELM)
 	@$(HELM) uninstall replab --kubeconfig $(CLUSTER_KUBECONFIG) --namespace $(NAMESPACE) --ignore-not-found --wait

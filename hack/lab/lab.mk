@@ -2,14 +2,17 @@
 #
 # CLUSTER chooses what the cluster-* targets work on: kind, the lab of this
 # folder, or the current context of KUBECONFIG. CLUSTER_KUBECONFIG is the
-# kubeconfig of the choice.
+# kubeconfig of the choice. KIND_CONFIG is the configuration of kind, whose
+# version is in hack/lab/go.mod.
 
 LAB_DIR ?= $(CURDIR)/.lab
 export LAB_DIR
 LAB := $(LAB_DIR)/bin/lab
-KIND := go run sigs.k8s.io/kind@v0.33.0
-KIND_CLUSTER := replab
-REPLAB_IMAGE := replab.local/replab:dev # as in config/kind
+KIND_CONFIG ?= config/kind/one.yaml
+# Where the images of kind come from, public or packages: by default, what can be pulled. The last choice is in a file.
+IMAGES ?=
+kind-images = $(if $(IMAGES),--from $(IMAGES)) $(if $(ONLY),--only $(ONLY)) $(if $(IMAGES_FOR),--for $(IMAGES_FOR))
+KIND_IMAGES_FROM = $(shell cat $(LAB_DIR)/kind.images 2>/dev/null)
 
 # Asked only when a cluster-* target is made, and once: "docker info" is slow
 # where Docker is installed and does not answer.
@@ -39,8 +42,9 @@ lab-up: lab-cli ## Bring up the lab, a Kubernetes from packages without Docker, 
 lab-down: lab-cli ## Take the lab down; only its caches stay
 	@$(LAB) down
 
-lab-purge: lab-cli ## Take the lab down and remove its caches too
+lab-purge: lab-cli ## Take the lab, and an engine of our own, down and remove their caches too
 	@$(LAB) down --purge
+	@$(LAB) kind down --purge
 
 lab-status: lab-cli ## Show the lab's components, node and pods, and what to do next
 	@$(LAB) status
@@ -107,18 +111,14 @@ _cluster-down-lab: lab-down
 _cluster-images-lab: lab-images
 
 .PHONY: _cluster-up-kind _cluster-down-kind _cluster-images-kind
-_cluster-up-kind:
-	@mkdir -p $(LAB_DIR)
-	@$(KIND) get clusters 2>/dev/null | grep -qx $(KIND_CLUSTER) \
-		|| $(KIND) create cluster --name $(KIND_CLUSTER) --wait 120s --kubeconfig $(CLUSTER_KUBECONFIG_kind)
-	@$(KIND) export kubeconfig --name $(KIND_CLUSTER) --kubeconfig $(CLUSTER_KUBECONFIG_kind)
+_cluster-up-kind: lab-cli
+	@$(LAB) kind up --config $(KIND_CONFIG) $(kind-images)
 
-_cluster-down-kind:
-	@$(KIND) delete cluster --name $(KIND_CLUSTER) --kubeconfig $(CLUSTER_KUBECONFIG_kind)
+_cluster-down-kind: lab-cli
+	@$(LAB) kind down
 
-_cluster-images-kind:
-	docker build --build-arg VERSION=$(VERSION) --tag $(REPLAB_IMAGE) $(CURDIR)
-	@$(KIND) load docker-image --name $(KIND_CLUSTER) $(REPLAB_IMAGE)
+_cluster-images-kind: lab-cli
+	@$(LAB) kind images $(kind-images)
 
 .PHONY: _cluster-up-current _cluster-down-current _cluster-images-current
 _cluster-up-current:
