@@ -28,7 +28,7 @@ func take(t *testing.T, lab string) snapshot {
 		"settings":   output("sysctl", "net.ipv4.ip_forward", "net.bridge", "kernel.panic", "kernel.panic_on_oops", "vm.overcommit_memory", "net.ipv4.conf.all.route_localnet"),
 		"cgroups":    cgroups(),
 		"folders": existing("/var/lib/kubelet", "/var/log/containers", "/var/log/pods", "/var/lib/cni", "/run/containerd", "/run/netns", "/opt/containerd", "/opt/cni", "/etc/cni", "/usr/libexec/kubernetes",
-			"/etc/docker", "/run/docker", "/var/lib/docker", "/lib/modules", "/usr/sbin/policy-rc.d"),
+			"/etc/docker/key.json", "/etc/docker", "/run/docker", "/var/lib/docker", "/lib/modules", "/usr/sbin/policy-rc.d"),
 		"processes": processes(lab),
 	}
 }

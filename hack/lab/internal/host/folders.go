@@ -28,8 +28,8 @@ func removeFolders(folders []string, lab string) error {
 			}
 		}
 	}
-	if slices.Contains(folders, "/etc/docker") {
-		_ = os.Remove("/etc/docker/key.json") // by which an engine knows itself
+	if slices.Contains(folders, dockerKey) {
+		_ = os.Remove(dockerKey)
 	}
 	removeLinks("/var/log/containers", lab)
 	removeDeadSockets("/run/containerd/s")

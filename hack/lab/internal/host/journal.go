@@ -71,10 +71,14 @@ var hostFolders = []string{
 	"/usr/libexec/kubernetes",
 	"/opt/cni",
 	"/etc/cni",
+	dockerKey,
 	"/etc/docker",
 	"/run/docker",
 	"/lib/modules",
 }
+
+// dockerKey is a file, by which an engine knows itself.
+const dockerKey = "/etc/docker/key.json"
 
 // OpenJournal reads the journal at path, or writes it when the lab starts from
 // nothing. It must run before anything is changed. After a reboot, what a reboot
