@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 
+	"sigs.k8s.io/kind/pkg/cluster/constants"
+	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/hack/lab/internal/bins"
@@ -34,16 +36,23 @@ type Wish struct {
 	Experiment string
 }
 
-// Images brings images into all nodes. Of public ones that is the operator's own:
+// Images brings images into all nodes that pods may run on. Of public ones that is the operator's own:
 // nodes pull the others. The choice is written down for `make install`.
 func Images(l layout.Layout, w Wish) error {
 	reached, err := engine.Use(l)
 	if err != nil {
 		return err
 	}
-	nodes, err := provider().ListInternalNodes(Name)
-	if !reached || err != nil || len(nodes) == 0 {
+	all, err := provider().ListInternalNodes(Name)
+	if !reached || err != nil || len(all) == 0 {
 		return errors.Join(errors.New("the cluster is not up: run make cluster-up first"), explain(err))
+	}
+	workers, err := nodeutils.SelectNodesByRole(all, constants.WorkerNodeRoleValue)
+	if err != nil {
+		return explain(err)
+	}
+	if len(workers) == 0 {
+		workers = all // kind taints the control plane only beside workers
 	}
 	from, only, err := w.settle()
 	if err != nil {
@@ -57,7 +66,7 @@ func Images(l layout.Layout, w Wish) error {
 	}
 	say.Line("Images: %s (IMAGES=%s or IMAGES=%s chooses)", from, Public, Packages)
 	var stores []image.Store
-	for _, n := range nodes {
+	for _, n := range workers {
 		stores = append(stores, image.Node(n.String()))
 	}
 	return image.EnsureAll(l, only, stores...)
