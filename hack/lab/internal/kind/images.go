@@ -36,6 +36,8 @@ type Wish struct {
 	Experiment string
 }
 
+func (w Wish) named() bool { return len(w.Only) > 0 || w.Experiment != "" }
+
 // Images brings images into all nodes that pods may run on. Of public ones that is the operator's own:
 // nodes pull the others. The choice is written down for `make install`.
 func Images(l layout.Layout, w Wish) error {

@@ -28,7 +28,7 @@ const Name = "replab"
 const patience = 3 * time.Minute
 
 // Up makes the cluster of the configuration file, or repairs it, and returns when
-// it can be used. While a new one is made, so are the images that it gets next.
+// it can be used. While a new one is made, so are the images that are asked for.
 func Up(l layout.Layout, file string, w Wish) error {
 	begin := time.Now()
 	text, err := os.ReadFile(file)
@@ -51,7 +51,10 @@ func Up(l layout.Layout, file string, w Wish) error {
 	case len(existing) == 0:
 		var images error
 		var lane sync.WaitGroup
-		lane.Go(func() { images = w.Prepare(l) })
+		// All of them take longer than a cluster: they are made when they are brought.
+		if w.named() {
+			lane.Go(func() { images = w.Prepare(l) })
+		}
 		err = create(l, p, config, wanted)
 		lane.Wait()
 		err = errors.Join(err, images)
