@@ -44,7 +44,7 @@ lab-down: lab-cli ## Take the lab down; only its caches stay
 
 lab-purge: lab-cli ## Take the lab, and an engine of our own, down and remove their caches too
 	@$(LAB) down --purge
-	@$(LAB) kind down --purge
+	@$(LAB) engine down --purge
 
 lab-status: lab-cli ## Show the lab's components, node and pods, and what to do next
 	@$(LAB) status

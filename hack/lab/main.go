@@ -118,12 +118,10 @@ func kinds(l layout.Layout) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return kind.Up(l, config, wish) },
 	}
 	up.Flags().StringVar(&config, "config", "config/kind/one.yaml", "the configuration of kind")
-	var purge bool
 	down := &cobra.Command{
 		Use: "down", Short: "Remove the cluster, and the engine if it is our own", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return kind.Down(l, purge) },
+		RunE: func(*cobra.Command, []string) error { return kind.Down(l) },
 	}
-	down.Flags().BoolVar(&purge, "purge", false, "also remove the images of our own engine")
 	images := &cobra.Command{
 		Use: "images", Short: "Bring images into all nodes", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return kind.Images(l, wish) },

@@ -150,7 +150,7 @@ func check(plane nodes.Node) error {
 }
 
 // Down removes the cluster, and the engine if it is our own.
-func Down(l layout.Layout, purge bool) error {
+func Down(l layout.Layout) error {
 	reached, err := engine.Use(l)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func Down(l layout.Layout, purge bool) error {
 			say.Line("  the cluster is not deleted in order: %s", err)
 		}
 	}
-	if err := engine.Down(l, purge); err != nil {
+	if err := engine.Down(l, false); err != nil {
 		return err
 	}
 	for _, path := range []string{l.KindKubeconfig(), l.KindImages()} {
