@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
 )
 
 // hub answers everybody, if only that they have to log in.
-const hub = "https://registry-1.docker.io/v2/"
+const hub = "https://" + name.DefaultRegistry + "/v2/"
 
 // patience is for an answer of hub: it is asked before anything else is done.
 const patience = 5 * time.Second
