@@ -105,7 +105,7 @@ type ReplicationExperimentStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=figure
-	// +kubebuilder:validation:MaxItems=4096
+	// +kubebuilder:validation:MaxItems=2048
 	Bounds []BoundStatus `json:"bounds,omitempty"`
 	// comparison with the baseline.
 	// +optional

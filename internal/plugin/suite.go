@@ -30,7 +30,7 @@ func (o *Options) followSuite(ctx context.Context, c Cluster, name string, uid t
 	key := client.ObjectKey{Namespace: c.Namespace, Name: name}
 	s, err := runs.Follow(ctx, c.Cluster, key, uid, d.timeout, progress.see)
 	progress.clear()
-	of := followed{noun: suiteNoun, argument: suiteNoun + "/" + name, name: key, after: d.timeout, step: "not over"}
+	of := followed{noun: suiteNoun, argument: suiteNoun + "/" + name, name: key, after: d.timeout, step: "has not ended"}
 	of.over = s != nil && s.Status.Verdict != ""
 	if code, err := o.left(of, err, time.Since(begun)); code != ExitOK {
 		return conclusion{code: code}, err

@@ -93,7 +93,7 @@ func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.
 	} else {
 		x, err = o.screen(ctx, w)
 	}
-	of := followed{noun: experimentNoun, argument: name, name: key, after: d.timeout, step: "still at " + stands(x)}
+	of := followed{noun: experimentNoun, argument: name, name: key, after: d.timeout, step: "is still at " + stands(x)}
 	of.over = x != nil && x.Status.Verdict != ""
 	if code, err := o.left(of, err, time.Since(begun)); code != ExitOK {
 		return conclusion{code: code}, err
@@ -126,7 +126,7 @@ func (o *Options) left(f followed, err error, took time.Duration) (code int, _ e
 	case apierrors.IsNotFound(err):
 		return ExitNotRun, fmt.Errorf("%s %s was deleted before its verdict was seen", f.noun, f.name.Name)
 	case errors.Is(err, context.DeadlineExceeded) && took >= f.after:
-		return ExitNotRun, fmt.Errorf("%s %s is %s after %s: %s", f.noun, f.name.Name, f.step, f.after, back)
+		return ExitNotRun, fmt.Errorf("%s %s %s after %s: %s", f.noun, f.name.Name, f.step, f.after, back)
 	}
 	return ExitNotRun, fmt.Errorf("%w; the %s may go on: %s", err, f.noun, back)
 }

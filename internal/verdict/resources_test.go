@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +122,22 @@ func TestAProcessBusierThanTheServersIsNamed(t *testing.T) {
 		got := slices.DeleteFunc(slices.Clone(s.Notes), func(n string) bool { return !strings.Contains(n, "all servers together") })
 		if strings.Join(got, "") != c.want {
 			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestManyPartlySampledResourcesAreLeftOut: their bounds would not fit into the status.
+func TestManyPartlySampledResourcesAreLeftOut(t *testing.T) {
+	for most, want := range map[int]int{128: 129, 129: 1} {
+		s := judged(func(e *evidence.Run) {
+			stage := e.Recorder.Stages[0]
+			e.Recorder.Resources = []wire.NodeResources{{Node: "whole", Stage: stage.Name, DurationMicroseconds: stage.DurationMicroseconds}}
+			for i := range most {
+				e.Recorder.Resources = append(e.Recorder.Resources, wire.NodeResources{Node: fmt.Sprint("part-", i), Stage: stage.Name, DurationMicroseconds: 1_000_000})
+			}
+		})
+		if got := len(s.Load.Stages[0].Resources); got != want {
+			t.Errorf("of %d that were sampled in part and one that was not there are %d, want %d", most, got, want)
 		}
 	}
 }

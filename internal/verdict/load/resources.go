@@ -98,12 +98,29 @@ func sampled(w *wire.RecorderResults) (names []string) {
 	return names
 }
 
+// mostUnsampled is how many times a node or a process may have been sampled in part in a stage. Each takes bounds, and the status has room for 2,048.
+const mostUnsampled = 128
+
+// manyUnsampled tells whether there were more. Then such resources are left out.
+func manyUnsampled(w *wire.RecorderResults) bool {
+	n := 0
+	for _, stage := range w.Stages {
+		for _, r := range w.Resources {
+			if r.Stage == stage.Name && Unsampled(r.DurationMicroseconds, stage) > 0 {
+				n++
+			}
+		}
+	}
+	return n > mostUnsampled
+}
+
 // resourcesIn a stage, of each node and process.
 func resourcesIn(w *wire.RecorderResults, stage wire.StageResult) (all []v1alpha1.StageResources) {
+	many := manyUnsampled(w)
 	for _, r := range w.Resources {
 		var u used
 		u.add(r)
-		if f := u.figures(); f != nil && r.Stage == stage.Name {
+		if f := u.figures(); f != nil && r.Stage == stage.Name && !(many && Unsampled(r.DurationMicroseconds, stage) > 0) {
 			all = append(all, v1alpha1.StageResources{Name: r.Node, ResourceFigures: *f, CPUPerRequestMicroseconds: perRequest(r, stage)})
 		}
 	}
