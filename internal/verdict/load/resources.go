@@ -120,7 +120,7 @@ func resourcesIn(w *wire.RecorderResults, stage wire.StageResult) (all []v1alpha
 	for _, r := range w.Resources {
 		var u used
 		u.add(r)
-		if f := u.figures(); f != nil && r.Stage == stage.Name && !(many && Unsampled(r.DurationMicroseconds, stage) > 0) {
+		if f := u.figures(); f != nil && r.Stage == stage.Name && (!many || Unsampled(r.DurationMicroseconds, stage) == 0) {
 			all = append(all, v1alpha1.StageResources{Name: r.Node, ResourceFigures: *f, CPUPerRequestMicroseconds: perRequest(r, stage)})
 		}
 	}
