@@ -43,8 +43,7 @@ type StageFigures struct {
 	// not known, as of a stage of a script of one's own.
 	// +optional
 	DroppedIterations *int64 `json:"droppedIterations,omitempty"`
-	// pausedMilliseconds of the duration the recorder itself did not run, rounded up; absent when it always did. What arrived then was
-	// measured too short, and what was under way too long: the bounds say by how much.
+	// pausedMilliseconds is how long the recorder itself did not run, rounded up. Absent when it always ran. Latencies then have bounds.
 	// +optional
 	PausedMilliseconds *int64 `json:"pausedMilliseconds,omitempty"`
 	// latency of all requests, absent when none succeeded.

@@ -120,8 +120,7 @@ type TrialRun struct {
 	// uid of the experiment, once it was created.
 	// +optional
 	UID types.UID `json:"uid,omitempty"`
-	// specHash identifies what the experiment measures. Absent if the spec was changed before the start: such a run is Inconclusive. Also
-	// absent if the spec may have been changed before the suite first saw the experiment.
+	// specHash identifies what the experiment measures. Absent if its spec was changed, or may have been, before the start.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"`
 	// besideDatabases tells that databases of earlier trials were still there when it began.

@@ -115,7 +115,7 @@ func whoIsSilent(state topology.State) string {
 func collect(ctx context.Context, run *Run) (evidence.Run, error) {
 	e := evidence.Run{
 		Experiment: run.Name, Nodes: run.Plan.Nodes, Spec: run.Spec, Faults: run.Status.Faults, Rest: run.Status.Rest, Notes: run.Status.Notes,
-		Distance: run.Status.Distance.DeepCopy(), CommitWaits: run.Plan.CommitWaits, ReadsWait: run.Plan.ReadsWait, Independent: run.Plan.Independent,
+		Distance: run.Status.Distance.DeepCopy(), CommitWaits: run.Plan.CommitWaits, ReadsWait: run.Plan.ReadsWait, Independent: run.Plan.Independent, Grouped: run.Plan.CountGroup,
 		StandbysChosen: run.Plan.StandbysChosen, LossesWhileDegraded: run.Plan.LossesWhileDegraded, DegradedBy: run.Plan.DegradedBy,
 	}
 	missing := func(format string, args ...any) { e.Missing = append(e.Missing, fmt.Sprintf(format, args...)) }

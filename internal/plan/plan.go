@@ -53,6 +53,8 @@ type Plan struct {
 	DegradedBy          string
 	// Independent nodes take writes: see topology.System.
 	Independent bool
+	// CountGroup: the nodes are members of a group, see topology.System.
+	CountGroup bool
 	// ReadsWait for the commits of other nodes: see topology.System.
 	ReadsWait bool
 	// Store: the nodes agree on the writer in the API server: see topology.System.
@@ -158,7 +160,7 @@ func Build(in Input) (Plan, error) {
 	p.Deploy = append(p.Deploy, b.recorderObjects()...)
 	p.Pods, p.Proxy, p.SendsTwice = pods(p.Deploy)+b.system.Pods, b.proxy.Settings, b.paths().SendsTwice
 	p.CommitWaits, p.ReadsWait, p.Store = b.system.CommitWaits, b.system.ReadsWait, b.system.Store
-	p.Independent = b.system.Independent
+	p.Independent, p.CountGroup = b.system.Independent, b.system.CountGroup
 	p.StandbysChosen, p.LossesWhileDegraded, p.DegradedBy = b.system.StandbysChosen, b.system.LossesWhileDegraded, b.system.DegradedBy
 	for _, n := range b.system.Nodes {
 		p.Nodes = append(p.Nodes, n.Name)

@@ -16,7 +16,7 @@ import (
 
 // grouped is the run of sound, whose two nodes are members of a group.
 func grouped(e *evidence.Run) {
-	e.Spec.Topology.Type, e.Recorder.Commits = v1alpha1.TopologyGalera, nil
+	e.Grouped, e.Recorder.Commits = true, nil
 	e.Recorder.Rejections = map[string]int64{
 		wire.RejectedDeadlock: 3, wire.RejectedNotSent: 1, wire.RejectedReadOnly: 20, wire.RejectedValidation: 40, wire.RejectedOverload: 80, wire.RejectedRefused: 160,
 	}

@@ -115,7 +115,7 @@ func TestFiguresOfLossesHaveTheirBounds(t *testing.T) {
 		want   []string
 	}{
 		"all rows were read":               {func(*evidence.Run) {}, []string{"", "", ""}},
-		"a member of a group lags":         {func(e *evidence.Run) { e.Spec.Topology.Type = v1alpha1.TopologyGalera; restless(e) }, []string{"at most", "at most", "at most"}},
+		"a member of a group lags":         {func(e *evidence.Run) { e.Grouped = true; restless(e) }, []string{"at most", "at most", "at most"}},
 		"another node took over meanwhile": {moved, []string{"contradicted", "contradicted", "contradicted"}},
 	} {
 		s := judged(func(e *evidence.Run) {

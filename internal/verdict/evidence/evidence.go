@@ -105,6 +105,8 @@ type Run struct {
 	DegradedBy          string
 	// Independent tells that several nodes take writes without asking each other, and get each other's writes later.
 	Independent bool
+	// Grouped tells that nodes are members of a group: one may have applied less than another.
+	Grouped bool
 	// ReadsWait tells that reads wait for what other nodes have committed.
 	ReadsWait bool
 	// Provenance says what it all ran on.

@@ -3,7 +3,6 @@ package writes
 import (
 	"slices"
 
-	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
@@ -71,7 +70,7 @@ func rowsElsewhere(e evidence.Run) finding.Finding {
 			return finding.Of(finding.RowsUnread, n.Name)
 		}
 	}
-	if e.Spec.Topology.Type == v1alpha1.TopologyGalera && len(restless(e)) > 0 {
+	if e.Grouped && len(restless(e)) > 0 {
 		return finding.Of(finding.RowsToCome, referenceOf(e.Audit).Name)
 	}
 	return finding.Finding{}
