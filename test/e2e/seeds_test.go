@@ -190,7 +190,7 @@ func TestSeed001AcrossTheOcean(t *testing.T) {
 		Assess("a commit takes a round trip, which concurrency hides", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
 			s := x.Status
 			lostNothing(t, s)
-			keptOrLate(t, x, distance.Want{Others: 1, LeastOfBoundPermille: 850})
+			keptOrLate(t, x, distance.Want{Others: 1, LeastOfBoundPermille: 600}) // two busy processors, not the distance, hold 32 users back
 			var rates []int64
 			for _, stage := range s.Load.Stages {
 				i := slices.IndexFunc(x.Spec.Load.Stages, func(asked v1alpha1.Stage) bool { return asked.Name == stage.Name })
