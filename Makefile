@@ -39,15 +39,15 @@ HELM_ARGS   ?=
 # What `make generate` writes.
 CRDS      := config/crd/replab.dev_replicationexperiments.yaml config/crd/replab.dev_replicationsuites.yaml
 GENERATED := api/v1alpha1/zz_generated.deepcopy.go $(CRDS) config/rbac/role.yaml config/zalando/role.yaml config/k6operator/role.yaml charts/replab/files docs/api.md \
-  config/kind/operator.json config/lab/operator.json
+  config/public/operator.json config/packages/operator.json
 
 # The runners and topologies whose rights everybody's operator has.
 RUNNERS := $(filter-out internal/load/k6operator/,$(sort $(dir $(wildcard internal/load/*/*.go))))
 TOPOLOGIES := $(filter-out internal/topology/zalando/,$(sort $(dir $(wildcard internal/topology/*/*.go))))
 
-# What the operator's settings for kind and for the lab name in place of the default's images.
-KIND_IMAGES := -e 's|"replab:[^"]*"|"replab.local/replab:dev"|'
-LAB_IMAGES  := -e 's|"percona/percona-server:[^"]*"|"replab.local/mysql:9.7"|' -e 's|"mariadb:[^"]*"|"replab.local/mariadb:11.8"|' \
+# What the operator's settings of config/public and config/packages name in place of the default's images.
+OWN_IMAGE := -e 's|"replab:[^"]*"|"replab.local/replab:dev"|'
+PACKAGES  := -e 's|"percona/percona-server:[^"]*"|"replab.local/mysql:9.7"|' -e 's|"mariadb:[^"]*"|"replab.local/mariadb:11.8"|' \
   -e 's|\("ZalandoOperator/PostgreSQL": \)"[^"]*"|\1"replab.local/spilo:4.0"|' \
   -e 's|"ghcr.io/zalando/spilo-17:[^"]*"|"replab.local/patroni:4.0"|' -e 's|"haproxy:[^"]*"|"replab.local/haproxy:3.0"|' \
   -e 's|"grafana/k6:[^"]*"|"replab.local/k6:1.8.1"|'
@@ -73,7 +73,7 @@ build: ## Build the binary and the plugin into bin/replab and bin/kubectl-replab
 	go build -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/ ./cmd/replab ./cmd/kubectl-replab
 
 .PHONY: clean
-clean: ## Remove bin and dist; the lab's caches go with lab-purge
+clean: ## Remove bin and dist; the caches of .local go with cluster-purge
 	rm -rf $(BIN) dist
 
 ##@ Code
@@ -93,8 +93,8 @@ generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Regenerate deepcopy functions, CR
 	@cp config/rbac/role.yaml charts/replab/files/role.yaml
 	@cp config/zalando/role.yaml charts/replab/files/zalando.yaml
 	@cp config/k6operator/role.yaml charts/replab/files/k6operator.yaml
-	@sed $(KIND_IMAGES) config/manager/operator.json >config/kind/operator.json
-	@sed $(KIND_IMAGES) $(LAB_IMAGES) config/manager/operator.json >config/lab/operator.json
+	@sed $(OWN_IMAGE) config/manager/operator.json >config/public/operator.json
+	@sed $(OWN_IMAGE) $(PACKAGES) config/manager/operator.json >config/packages/operator.json
 
 .PHONY: verify
 verify: verify-generated verify-modules lint verify-chart verify-workflows ## Check that what is generated is current, then lint and vet
@@ -128,14 +128,14 @@ verify-workflows: $(ACTIONLINT)
 .PHONY: play-workflow
 play-workflow: $(ACT) ## Play a job's `run:` steps in a clean clone of the last commit: WORKFLOW=ci.yaml JOB=image PLAY_ARGS=-help
 	@go build -o $(BIN)/play ./hack/play
-	@env -u VERSION -u CGO_ENABLED -u GOFLAGS -u LAB_DIR $(BIN)/play -act $(ACT) -workflow '$(WORKFLOW)' -job '$(JOB)' $(PLAY_ARGS)
+	@env -u VERSION -u CGO_ENABLED -u GOFLAGS -u LOCAL_DIR $(BIN)/play -act $(ACT) -workflow '$(WORKFLOW)' -job '$(JOB)' $(PLAY_ARGS)
 
 # go vet is one of the linters.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters of .golangci.yml
 	@echo "lint: golangci-lint"
 	@$(GOLANGCI_LINT) run --allow-parallel-runners --build-tags e2e ./...
-	@cd hack/lab && $(GOLANGCI_LINT) run --allow-parallel-runners ./...
+	@cd hack/local && $(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	@cd test/prometheus && $(GOLANGCI_LINT) run --allow-parallel-runners --build-tags e2e ./...
 
 .PHONY: fmt
@@ -151,21 +151,21 @@ fmt: $(GOLANGCI_LINT) ## Format the Go files
 PACKAGES ?= ./test/... ./internal/... ./...
 test test-unit: export GOGC ?= 400
 .PHONY: test
-test: lab-bin lab-rootfs $(HELM) $(KUBECONFORM) $(ACT) ## Run all tests that need no cluster, against real MySQL, MariaDB, PostgreSQL, HAProxy and kube-apiserver processes
-	@echo "test: go test $(PACKAGES) with MySQL, MariaDB, PostgreSQL and HAProxy from .lab/rootfs and kube-apiserver from .lab/bin"
-	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb \
-	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 REPLAB_REQUIRE_K6=1 \
-	  KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_HELM=$(HELM) REPLAB_REQUIRE_KUBECONFORM=1 REPLAB_KUBECONFORM=$(KUBECONFORM) \
+test: local-bin local-rootfs $(HELM) $(KUBECONFORM) $(ACT) ## Run all tests that need no cluster, against real MySQL, MariaDB, PostgreSQL, HAProxy and kube-apiserver processes
+	@echo "test: go test $(PACKAGES) with MySQL, MariaDB, PostgreSQL and HAProxy from .local/rootfs and kube-apiserver from .local/bin"
+	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LOCAL_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LOCAL_DIR)/rootfs/mariadb \
+	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LOCAL_DIR)/rootfs/patroni REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 REPLAB_REQUIRE_K6=1 \
+	  KUBEBUILDER_ASSETS=$(LOCAL_DIR)/bin REPLAB_HELM=$(HELM) REPLAB_REQUIRE_KUBECONFORM=1 REPLAB_KUBECONFORM=$(KUBECONFORM) \
 	  REPLAB_REQUIRE_ACT=1 REPLAB_ACT=$(ACT) hack/in-memory go test -count=1 -vet=off -p 6 -timeout 20m $(TEST_ARGS) $(PACKAGES)
-	@echo "test: the lab's own tests"
-	@go test -C hack/lab -count=1 -vet=off ./...
-	@go test -C hack/lab/kube -count=1 -vet=off ./provisioner
+	@echo "test: the tests of hack/local"
+	@go test -C hack/local -count=1 -vet=off ./...
+	@go test -C hack/local/kube -count=1 -vet=off ./provisioner
 	@echo "test: dashboards and alerts, by Prometheus' parser"
 	@go test -C test/prometheus -count=1 -vet=off ./...
 
 .PHONY: test-helm3
-test-helm3: lab-bin $(HELM3) $(KUBECONFORM) ## Run the charts' tests with Helm 3: `make test` has Helm 4
-	@REPLAB_REQUIRE_ENVTEST=1 KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_REQUIRE_HELM=1 REPLAB_HELM=$(HELM3) \
+test-helm3: local-bin $(HELM3) $(KUBECONFORM) ## Run the charts' tests with Helm 3: `make test` has Helm 4
+	@REPLAB_REQUIRE_ENVTEST=1 KUBEBUILDER_ASSETS=$(LOCAL_DIR)/bin REPLAB_REQUIRE_HELM=1 REPLAB_HELM=$(HELM3) \
 	  REPLAB_REQUIRE_KUBECONFORM=1 REPLAB_KUBECONFORM=$(KUBECONFORM) go test -count=1 $(TEST_ARGS) ./test/charts
 
 # What depends on the kernel, on Debian's: users' machines rarely have the one of this machine.
@@ -179,7 +179,7 @@ test-unit: ## Run the tests that need nothing but Go: no server, no browser, not
 
 # Benches are tests named TestBench, which are skipped unless REPLAB_BENCH is set. Each prints its figures a line each, see
 # test/benchmark: what, measured, value or ratio, target, reached or not. The rest of what they say is shown if they fail.
-BENCH_LOG = $(LAB_DIR)/bench.log
+BENCH_LOG = $(LOCAL_DIR)/bench.log
 define print-figures
 2>&1 | tee $(BENCH_LOG) | sed -un 's/^bench: //p' || { echo "Failed; $(BENCH_LOG) ends with:"; tail -n 40 $(BENCH_LOG); exit 1; } >&2
 endef
@@ -188,20 +188,20 @@ endef
 bench: bench-processes bench-cluster ## Print the figures of recorder, probes, audit, seed, app and operator, each beside its target
 
 .PHONY: bench-processes
-bench-processes: lab-bin lab-rootfs
-	@$(LAB) rootfs sysbench
-	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb \
-	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_K6=$(LAB_DIR)/bin/k6 \
-	  REPLAB_HAPROXY_ROOTFS=$(LAB_DIR)/rootfs/haproxy REPLAB_SYSBENCH_ROOTFS=$(LAB_DIR)/rootfs/sysbench REPLAB_BENCH=1 \
+bench-processes: local-bin local-rootfs
+	@$(LOCAL) rootfs sysbench
+	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LOCAL_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LOCAL_DIR)/rootfs/mariadb \
+	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LOCAL_DIR)/rootfs/patroni REPLAB_K6=$(LOCAL_DIR)/bin/k6 \
+	  REPLAB_HAPROXY_ROOTFS=$(LOCAL_DIR)/rootfs/haproxy REPLAB_SYSBENCH_ROOTFS=$(LOCAL_DIR)/rootfs/sysbench REPLAB_BENCH=1 \
 	  go test -p 1 -count=1 -timeout 90m -v -run '^TestBench' $(TEST_ARGS) ./internal/... $(print-figures)
 
 .PHONY: bench-cluster
 bench-cluster: ## Print the figures that need the cluster that CLUSTER names, with the operator installed
-	@mkdir -p $(LAB_DIR)
+	@mkdir -p $(LOCAL_DIR)
 	@KUBECONFIG=$(CLUSTER_KUBECONFIG) NAMESPACE=$(NAMESPACE) REPLAB_BENCH=1 \
 	  go test -tags e2e -count=1 -timeout 20m -v -run '^TestBenchCluster$$' $(TEST_ARGS) ./test/benchmark $(print-figures)
 
-# Set where the cluster has the Zalando operator, and the k6-operator: asked of the cluster, since it need not be the lab.
+# Set where the cluster has the Zalando operator, and the k6-operator: asked of the cluster.
 foreign = REPLAB_ZALANDO=$$($(KUBECTL) get crd postgresqls.acid.zalan.do --ignore-not-found --output name) \
   REPLAB_K6_OPERATOR=$$($(KUBECTL) get crd testruns.k6.io --ignore-not-found --output name)
 
@@ -215,18 +215,18 @@ e2e: cluster-up install ## Check the operator's claims on the cluster that CLUST
 e2e-full: cluster-up install $(HELM) ## The same with the experiments as people apply them, and e2e-metrics where there is, or can be, a Prometheus
 	@echo "e2e: the experiments on $(CLUSTER)"
 	@$(foreign) KUBECONFIG=$(CLUSTER_KUBECONFIG) E2E_FULL=1 REPLAB_HELM=$(HELM) go test -tags e2e -count=1 -timeout 150m -parallel 32 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
-	@if [ -z '$(RUN)' ] && { [ $(CLUSTER) = lab ] || $(KUBECTL) get crd prometheuses.monitoring.coreos.com >/dev/null 2>&1; }; then \
+	@if [ -z '$(RUN)' ] && { [ '$(IMAGES_FROM)' = packages ] || $(KUBECTL) get crd prometheuses.monitoring.coreos.com >/dev/null 2>&1; }; then \
 	  $(MAKE) --no-print-directory CLUSTER=$(CLUSTER) e2e-metrics && $(MAKE) --no-print-directory CLUSTER=$(CLUSTER) install; fi
 
-# On other clusters than the lab `make install-stack` installs a Prometheus. Those that the operator lets in are as in its documentation.
+# Where images can be pulled, `make install-stack` installs a Prometheus. Those that the operator lets in are as in its documentation.
 METRICS_ARGS = --set metrics.serviceMonitor.enabled=true,metrics.podMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboards.enabled=true \
   --set metrics.prometheus.namespace=monitoring,metrics.prometheus.podLabels.app\\.kubernetes\\.io/name=prometheus
 
-# On kind and in the lab `make install` is by kustomize, whose Deployment selects its pods otherwise than the chart's, so that neither can take the
+# On kind `make install` is by kustomize, whose Deployment selects its pods otherwise than the chart's, so that neither can take the
 # other's over: the chart is there for as long as this takes, and the experiments stay.
 .PHONY: e2e-metrics
-e2e-metrics: cluster-up $(HELM) ## Ask a Prometheus under its operator all that dashboards and alerts do, about runs on the cluster
-	@$(if $(filter lab,$(CLUSTER)),$(MAKE) --no-print-directory CLUSTER=$(CLUSTER) lab-prometheus)
+e2e-metrics: cluster-up cluster-images $(HELM) ## Ask a Prometheus under its operator all that dashboards and alerts do, about runs on the cluster
+	@$(if $(filter packages,$(IMAGES_FROM)),$(MAKE) --no-print-directory CLUSTER=$(CLUSTER) cluster-prometheus)
 	@$(if $(filter-out current,$(CLUSTER)),$(KUBECTL) --namespace $(NAMESPACE) delete deployment replab-operator --ignore-not-found)
 	@$(MAKE) --no-print-directory install CLUSTER=$(CLUSTER) HELM_ARGS='$(METRICS_ARGS) $(HELM_ARGS)'
 	@echo "e2e: what Prometheus has of runs on $(CLUSTER)"
@@ -264,23 +264,17 @@ install-stack: $(HELM) ## Install what replab works with, by charts/replab-stack
 	@for role in zalando k6operator; do $(KUBECTL) kustomize config/$$role | $(KUBECTL) apply --server-side --force-conflicts --field-manager=make -f -; done
 
 IMAGE_VALUES   = --set-string podAnnotations.replab\\.dev/image=$$($(IMAGE_CONTENT))
-HELM_ARGS_lab  = --values hack/lab/values.yaml $(IMAGE_VALUES)
-HELM_ARGS_kind = $(if $(filter lab,$(OVERLAY_kind)),--values hack/lab/values.yaml,--set images.replab=replab.local/replab:dev) $(IMAGE_VALUES)
+HELM_ARGS_kind = $(if $(filter packages,$(IMAGES_FROM)),--values config/packages/values.yaml,--set images.replab=replab.local/replab:dev) $(IMAGE_VALUES)
 
-# The operator's settings: config/lab has the images made of packages, and config/kind the public ones.
-OVERLAY_lab  = lab
-OVERLAY_kind = $(if $(filter packages,$(KIND_IMAGES_FROM)),lab,kind)
-
-.PHONY: _install-lab _install-kind _install-current
+.PHONY: _install-kind _install-current
 _install-current: install-helm
-_install-lab _install-kind:
-	@$(KUBECTL) kustomize config/$(OVERLAY_$(CLUSTER)) \
+_install-kind:
+	@$(KUBECTL) kustomize config/$(IMAGES_FROM) \
 	  | sed "s/IMAGE_CONTENT/$$($(IMAGE_CONTENT))-$(ONE_AT_A_TIME)/; s/SingleNode/$(ONE_AT_A_TIME)/" \
 	  | $(KUBECTL) apply --server-side --force-conflicts --field-manager=make -f - >/dev/null
 	@$(KUBECTL) --namespace replab-system rollout status deployment/replab-operator --timeout 5m
 
-KUBECTL_lab  = $(LAB_DIR)/bin/kubectl
-KUBECTL_kind = $(or $(shell command -v kubectl),$(LAB_DIR)/bin/kubectl)
+KUBECTL_kind = $(or $(shell command -v kubectl),$(LOCAL_DIR)/bin/kubectl)
 KUBECTL_current = kubectl
 KUBECTL      = $(KUBECTL_$(CLUSTER)) --kubeconfig $(CLUSTER_KUBECONFIG)
 
@@ -288,16 +282,16 @@ KUBECTL      = $(KUBECTL_$(CLUSTER)) --kubeconfig $(CLUSTER_KUBECONFIG)
 ONE_AT_A_TIME ?= SingleNode
 
 # The image keeps its name whatever is in it: this, in an annotation, restarts the operator when that changes.
-IMAGE_CONTENT = sha256sum $(LAB_DIR)/images/replab/binary | cut -c1-16
+IMAGE_CONTENT = sha256sum $(LOCAL_DIR)/images/replab/binary | cut -c1-16
 
 .PHONY: uninstall
 uninstall: ## Remove the operator; the CRD, the namespace and the experiments stay
 	@$(MAKE) --no-print-directory CLUSTER=$(CLUSTER) $(call cluster-target,_uninstall)
 
-.PHONY: _uninstall-lab _uninstall-kind _uninstall-current
-_uninstall-lab _uninstall-kind:
+.PHONY: _uninstall-kind _uninstall-current
+_uninstall-kind:
 	@for role in zalando k6operator; do $(KUBECTL) kustomize config/$$role | $(KUBECTL) delete --ignore-not-found -f -; done
-	@$(KUBECTL) kustomize config/$(OVERLAY_$(CLUSTER)) | awk 'BEGIN {RS = ORS = "---\n"} !/\nkind: (CustomResourceDefinition|Namespace)\n/' \
+	@$(KUBECTL) kustomize config/$(IMAGES_FROM) | awk 'BEGIN {RS = ORS = "---\n"} !/\nkind: (CustomResourceDefinition|Namespace)\n/' \
 	  | $(KUBECTL) delete --ignore-not-found -f -
 _uninstall-current: $(HELM)
 	@$(HELM) uninstall replab --kubeconfig $(CLUSTER_KUBECONFIG) --namespace $(NAMESPACE) --ignore-not-found --wait
@@ -328,8 +322,8 @@ release-charts: $(HELM) ## Write the charts as packages to dist: VERSION, RELEAS
 	  $(HELM) package dist/charts/$$chart --dependency-update --version '$(VERSION:v%=%)' --app-version '$(VERSION:v%=%)' --destination dist || exit 1; \
 	done
 
-# The local cluster: lab-* and cluster-* targets, CLUSTER (kind, lab or current) and CLUSTER_KUBECONFIG.
-include hack/lab/lab.mk
+# The local cluster: cluster-* and local-* targets, CLUSTER (kind or current) and CLUSTER_KUBECONFIG.
+include hack/local/local.mk
 
 # Tools
 

@@ -21,7 +21,7 @@ import (
 // TestTheCatalogueHasAnImageForEachTopologyAndNoOther reads what the operator is installed with; that the chart makes the same file
 // is TestChartAndKustomizeMakeTheSameObjects.
 func TestTheCatalogueHasAnImageForEachTopologyAndNoOther(t *testing.T) {
-	for _, folder := range []string{"manager", "kind", "lab"} {
+	for _, folder := range []string{"manager", "public", "packages"} {
 		var config wire.OperatorConfig
 		if err := process.LoadConfig(filepath.Join(experiment.Root(), "config", folder, "operator.json"), &config); err != nil {
 			t.Fatal(err)

@@ -69,16 +69,16 @@ func newPath(t *testing.T, d database) *path {
 	return p
 }
 
-// findK6 and findHAProxy look for what the lab has, and on the machine.
+// findK6 and findHAProxy look below .local, and on the machine.
 func findK6(t *testing.T) string {
 	t.Helper()
 	unit.Leave(t)
-	for _, name := range []string{os.Getenv("REPLAB_K6"), filepath.Join(lab(), "bin", "k6"), "k6"} {
+	for _, name := range []string{os.Getenv("REPLAB_K6"), filepath.Join(local(), "bin", "k6"), "k6"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
 	}
-	const message = "no k6 here: run `make lab-bin`, install it, or name one in REPLAB_K6"
+	const message = "no k6 here: run `make local-bin`, install it, or name one in REPLAB_K6"
 	if os.Getenv("REPLAB_REQUIRE_K6") == "" && os.Getenv(benchmark.Env) == "" {
 		t.Skip(message)
 	}
@@ -87,7 +87,7 @@ func findK6(t *testing.T) string {
 }
 
 func findHAProxy(t *testing.T) []string {
-	root := filepath.Join(lab(), "rootfs", "haproxy")
+	root := filepath.Join(local(), "rootfs", "haproxy")
 	if dir := os.Getenv("REPLAB_HAPROXY_ROOTFS"); dir != "" {
 		root = dir
 	}
@@ -102,9 +102,9 @@ func findHAProxy(t *testing.T) []string {
 	return []string{path}
 }
 
-func lab() string {
+func local() string {
 	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", ".lab")
+	return filepath.Join(filepath.Dir(file), "..", "..", ".local")
 }
 
 // begin seeds the users and starts the app.

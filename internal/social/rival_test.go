@@ -170,10 +170,10 @@ func benchValues() string {
 	return "'" + strings.Join([]string{benched.FirstName, benched.LastName, benched.Birthdate, benched.Biography, benched.City, benchHash}, "', '") + "'"
 }
 
-// findSysbench looks for what the lab has, and on the machine, and tells what to add to the environment.
+// findSysbench looks below .local, and on the machine, and tells what to add to the environment.
 func findSysbench(t *testing.T) (argv, environment []string) {
 	t.Helper()
-	root := cmp.Or(os.Getenv("REPLAB_SYSBENCH_ROOTFS"), filepath.Join(experiment.Root(), ".lab", "rootfs", "sysbench"))
+	root := cmp.Or(os.Getenv("REPLAB_SYSBENCH_ROOTFS"), filepath.Join(experiment.Root(), ".local", "rootfs", "sysbench"))
 	libraries, program := filepath.Join(root, "usr/lib/x86_64-linux-gnu"), filepath.Join(root, "usr/bin/sysbench")
 	if _, err := os.Stat(program); err == nil {
 		return []string{filepath.Join(libraries, "ld-linux-x86-64.so.2"), "--library-path", libraries, program},

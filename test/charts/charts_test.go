@@ -43,7 +43,7 @@ func TestOverlaysDifferFromTheDefaultByTheirImages(t *testing.T) {
 	t.Parallel()
 	want := substance(t, kustomize(t, "default"))
 	withoutImages(want)
-	for _, overlay := range []string{"lab", "kind"} {
+	for _, overlay := range []string{"packages", "public"} {
 		all := kustomize(t, overlay)
 		if image := all["Deployment replab-operator"].Object["spec"].(map[string]any)["template"].(map[string]any)["metadata"].(map[string]any)["annotations"]; image == nil {
 			t.Errorf("config/%s has no annotation that restarts the operator when the image's content changes", overlay)

@@ -53,7 +53,7 @@ func TestWorkflowsRunWhatIsPinned(t *testing.T) {
 
 func TestWorkflowsAskForTargetsThatThereAre(t *testing.T) {
 	var rules string
-	for _, file := range []string{"Makefile", filepath.Join("hack", "lab", "lab.mk")} {
+	for _, file := range []string{"Makefile", filepath.Join("hack", "local", "local.mk")} {
 		rules += string(read(t, kubetest.Root(), file))
 	}
 	for name, text := range workflows(t) {

@@ -22,7 +22,7 @@ var (
 // TestMakeTargetsExist in commands and in sentences.
 func TestMakeTargetsExist(t *testing.T) {
 	var targets []string
-	for _, file := range []string{"Makefile", "hack/lab/lab.mk"} {
+	for _, file := range []string{"Makefile", "hack/local/local.mk"} {
 		text, err := os.ReadFile(filepath.Join(experiment.Root(), file))
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"testing"
@@ -57,7 +58,9 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	testenv = env.NewWithConfig(cfg)
-	testenv.Setup(envfuncs.CreateNamespace(namespace))
+	testenv.Setup(envfuncs.CreateNamespace(namespace), func(ctx context.Context, cfg *envconf.Config) (context.Context, error) {
+		return ctx, measureRoom(ctx, cfg)
+	})
 	testenv.Finish(envfuncs.DeleteNamespace(namespace))
 	code := testenv.Run(m)
 	fmt.Printf("Where the time of the runs went, in seconds:\n%s", where())

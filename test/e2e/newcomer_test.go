@@ -45,8 +45,8 @@ func clone(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	check(t, os.Symlink(filepath.Join(experiment.Root(), "experiments"), filepath.Join(dir, "experiments")))
-	check(t, os.Mkdir(filepath.Join(dir, ".lab"), 0o700))
-	check(t, os.Symlink(filepath.Join(lab(), "bin"), filepath.Join(dir, ".lab", "bin")))
+	check(t, os.Mkdir(filepath.Join(dir, ".local"), 0o700))
+	check(t, os.Symlink(filepath.Join(local(), "bin"), filepath.Join(dir, ".local", "bin")))
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "bin", "kubectl-replab"), "./cmd/kubectl-replab")
 	build.Dir = experiment.Root()
 	if out, err := build.CombinedOutput(); err != nil {
@@ -58,15 +58,15 @@ func clone(t *testing.T) string {
 		t.Fatal("KUBECONFIG names no cluster")
 	}
 	config.Contexts[config.CurrentContext].Namespace = namespace
-	check(t, clientcmd.WriteToFile(*config, filepath.Join(dir, ".lab", "kubeconfig")))
+	check(t, clientcmd.WriteToFile(*config, filepath.Join(dir, ".local", "kubeconfig")))
 	return dir
 }
 
-func lab() string {
-	if dir := os.Getenv("LAB_DIR"); dir != "" {
+func local() string {
+	if dir := os.Getenv("LOCAL_DIR"); dir != "" {
 		return dir
 	}
-	return filepath.Join(experiment.Root(), ".lab")
+	return filepath.Join(experiment.Root(), ".local")
 }
 
 // save writes the blocks that the page tells people to save.
@@ -102,7 +102,7 @@ func carryOutCommands(t *testing.T, dir, script string) string {
 	began := time.Now()
 	cmd := exec.CommandContext(ctx, "bash", "-euvo", "pipefail", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(dir, ".lab", "kubeconfig"), "PATH="+filepath.Join(dir, "bin")+":"+filepath.Join(dir, ".lab", "bin")+":"+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(dir, ".local", "kubeconfig"), "PATH="+filepath.Join(dir, "bin")+":"+filepath.Join(dir, ".local", "bin")+":"+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	t.Logf("after %.0f s:\n%s", time.Since(began).Seconds(), out)
 	check(t, err)

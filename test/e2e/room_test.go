@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -58,11 +59,42 @@ func withRoom(ctx context.Context, t *testing.T, cfg *envconf.Config, need int64
 	return x
 }
 
-// requests is the processor time that the pods of all runs may request at a time, in thousandths of a core: two cores but for the operator's.
-// A run holds its part from its creation until it was removed.
-var requests = semaphore.NewWeighted(smallMachine)
+// requests is the processor time that the pods of all runs may request at a time, in thousandths of a core: what is free, and at most two cores
+// but for the operator's. A run holds its part from its creation until it was removed.
+var (
+	requests     *semaphore.Weighted
+	smallMachine = int64(1900)
+)
 
-const smallMachine int64 = 1900
+// measureRoom looks at the cluster before the first run.
+func measureRoom(ctx context.Context, cfg *envconf.Config) error {
+	var nodes corev1.NodeList
+	var pods corev1.PodList
+	if err := errors.Join(cfg.Client().Resources().List(ctx, &nodes), cfg.Client().Resources().List(ctx, &pods)); err != nil {
+		return err
+	}
+	free := int64(0)
+	for _, n := range nodes.Items {
+		if !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }) {
+			free += n.Status.Allocatable.Cpu().MilliValue() - requestedOn(n.Name, pods.Items)
+		}
+	}
+	smallMachine = min(smallMachine, free)
+	requests = semaphore.NewWeighted(smallMachine)
+	return nil
+}
+
+func requestedOn(node string, pods []corev1.Pod) int64 {
+	all := int64(0)
+	for _, p := range pods {
+		if p.Spec.NodeName == node && p.Status.Phase == corev1.PodRunning {
+			for _, c := range p.Spec.Containers {
+				all += c.Resources.Requests.Cpu().MilliValue()
+			}
+		}
+	}
+	return all
+}
 
 // requested is what the pods of a run request in all. A node that fits on no machine is never scheduled. A run with links has the machine for
 // itself: others would delay its packets.

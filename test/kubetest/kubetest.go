@@ -1,4 +1,4 @@
-// Package kubetest gives tests a real API server: kube-apiserver and etcd from KUBEBUILDER_ASSETS, or from .lab/bin of this
+// Package kubetest gives tests a real API server: kube-apiserver and etcd from KUBEBUILDER_ASSETS, or from .local/bin of this
 // checkout. There are no controllers in it: nothing creates pods or collects garbage.
 package kubetest
 
@@ -22,7 +22,7 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-const missing = "no kube-apiserver and etcd here: run `make lab-bin`, or set KUBEBUILDER_ASSETS; -short starts none"
+const missing = "no kube-apiserver and etcd here: run `make local-bin`, or set KUBEBUILDER_ASSETS; -short starts none"
 
 // patience with the start and the end of an API server.
 const patience = 2 * time.Minute
@@ -142,7 +142,7 @@ func Root() string {
 
 // Assets is the folder with kube-apiserver, etcd and kubectl, empty where there is none.
 func Assets() string {
-	for _, dir := range []string{os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(Root(), ".lab", "bin")} {
+	for _, dir := range []string{os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(Root(), ".local", "bin")} {
 		if dir != "" && exists(filepath.Join(dir, "kube-apiserver")) && exists(filepath.Join(dir, "etcd")) {
 			return dir
 		}

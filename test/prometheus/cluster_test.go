@@ -22,7 +22,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// service is that of every Prometheus which the Prometheus operator runs, where replab-stack and `make lab-prometheus` have it.
+// service is that of every Prometheus which the Prometheus operator runs, where replab-stack and `make cluster-prometheus` have it.
 const service = "/api/v1/namespaces/monitoring/services/prometheus-operated:9090/proxy"
 
 // step between the moments of a span, which is the interval of the PodMonitor.

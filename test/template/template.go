@@ -55,10 +55,10 @@ func createOnce(t testing.TB, path string, create func(at string)) {
 	}
 }
 
-// folder of the templates: in LAB_DIR, else in the user's cache.
+// folder of the templates: in LOCAL_DIR, else in the user's cache.
 func folder(t testing.TB) string {
 	t.Helper()
-	base := os.Getenv("LAB_DIR")
+	base := os.Getenv("LOCAL_DIR")
 	if base == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {

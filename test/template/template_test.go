@@ -12,7 +12,7 @@ import (
 // templates has the test's templates in a folder of their own, and creates one whose only file holds a text.
 func templates(t *testing.T, text string) (create func(at string), created *atomic.Int64) {
 	t.Helper()
-	t.Setenv("LAB_DIR", t.TempDir())
+	t.Setenv("LOCAL_DIR", t.TempDir())
 	created = &atomic.Int64{}
 	return func(at string) {
 		created.Add(1)

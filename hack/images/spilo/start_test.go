@@ -90,7 +90,7 @@ func need(t *testing.T) {
 	t.Helper()
 	postgrestest.Need(t)
 	if !postgrestest.Image() {
-		t.Skip("Patroni is run from an unpacked image: run `make lab-rootfs`, and the tests as root")
+		t.Skip("Patroni is run from an unpacked image: run `make local-rootfs`, and the tests as root")
 	}
 }
 

@@ -20,13 +20,13 @@ import (
 	"replab.dev/test/unit"
 )
 
-// binary finds a real k6: REPLAB_K6, .lab/bin of this checkout, PATH. Without one the test is skipped, unless
+// binary finds a real k6: REPLAB_K6, .local/bin of this checkout, PATH. Without one the test is skipped, unless
 // REPLAB_REQUIRE_K6 is set, as `make test` does.
 func binary(t *testing.T) string {
 	t.Helper()
 	unit.Leave(t)
 	_, file, _, _ := runtime.Caller(0)
-	for _, path := range []string{os.Getenv("REPLAB_K6"), filepath.Join(filepath.Dir(file), "..", "..", "..", ".lab", "bin", "k6")} {
+	for _, path := range []string{os.Getenv("REPLAB_K6"), filepath.Join(filepath.Dir(file), "..", "..", "..", ".local", "bin", "k6")} {
 		if _, err := os.Stat(path); path != "" && err == nil {
 			return path
 		}
@@ -34,7 +34,7 @@ func binary(t *testing.T) string {
 	if path, err := exec.LookPath("k6"); err == nil {
 		return path
 	}
-	const message = "no k6 here: install it, build the lab's (`make lab-up`), or name one in REPLAB_K6"
+	const message = "no k6 here: install it, compile it (`make local-bin`), or name one in REPLAB_K6"
 	if os.Getenv("REPLAB_REQUIRE_K6") != "" {
 		t.Fatal(message)
 	}

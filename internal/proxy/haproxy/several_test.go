@@ -62,7 +62,7 @@ func proxied(t *testing.T, writes v1alpha1.WriteTarget) *proxyUnderTest {
 	unit.Leave(t)
 	root := familytest.Rootfs("REPLAB_HAPROXY_ROOTFS", "haproxy")
 	if root == "" {
-		familytest.Missing(t, "no HAProxy here: run `make lab-rootfs`")
+		familytest.Missing(t, "no HAProxy here: run `make local-rootfs`")
 	}
 	port := freeport.Ports(t, 5)
 	u := &proxyUnderTest{writes: fmt.Sprintf("127.0.0.1:%d", port+2), reads: fmt.Sprintf("127.0.0.1:%d", port+3)}

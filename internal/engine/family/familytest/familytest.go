@@ -1,5 +1,5 @@
 // Package familytest starts real servers of MySQL's family for tests, with the configuration and the accounts that replab's nodes
-// have. It needs no container: it runs the server of an unpacked image (`make lab-rootfs`) by its own dynamic linker, or
+// have. It needs no container: it runs the server of an unpacked image (`make local-rootfs`) by its own dynamic linker, or
 // the machine's. Each engine has a package that says how its servers are run and spoken to.
 package familytest
 

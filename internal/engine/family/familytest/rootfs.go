@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// Rootfs is where an image is unpacked: what a variable of the environment says, else .lab/rootfs/NAME of this checkout; "" when
+// Rootfs is where an image is unpacked: what a variable of the environment says, else .local/rootfs/NAME of this checkout; "" when
 // there is none.
 func Rootfs(variable, name string) string {
 	_, file, _, _ := runtime.Caller(0)
-	for _, root := range []string{os.Getenv(variable), filepath.Join(filepath.Dir(file), "..", "..", "..", "..", ".lab", "rootfs", name)} {
+	for _, root := range []string{os.Getenv(variable), filepath.Join(filepath.Dir(file), "..", "..", "..", "..", ".local", "rootfs", name)} {
 		if _, err := os.Stat(Linker(root)); root != "" && err == nil {
 			return root
 		}

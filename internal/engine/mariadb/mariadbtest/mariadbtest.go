@@ -104,7 +104,7 @@ func Read(t testing.TB, config string) error {
 	return nil
 }
 
-// binary runs the server of REPLAB_MARIADB_ROOTFS, else that of .lab/rootfs/mariadb, else that of PATH. The programs that the
+// binary runs the server of REPLAB_MARIADB_ROOTFS, else that of .local/rootfs/mariadb, else that of PATH. The programs that the
 // server's own scripts and the start wrapper run are then found in PATH.
 func binary(t testing.TB) (argv, arguments []string) {
 	t.Helper()
@@ -121,7 +121,7 @@ func binary(t testing.TB) (argv, arguments []string) {
 	if path, err := exec.LookPath("mariadbd"); err == nil {
 		return []string{path}, nil
 	}
-	familytest.Missing(t, "no MariaDB server here: run `make lab-rootfs`, or install mariadbd")
+	familytest.Missing(t, "no MariaDB server here: run `make local-rootfs`, or install mariadbd")
 	return nil, nil
 }
 

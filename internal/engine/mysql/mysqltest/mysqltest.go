@@ -85,7 +85,7 @@ SOURCE_PASSWORD='%s', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1, SOURCE_CO
 		port, wire.AccountReplication, Password)
 }
 
-// binary runs the server of REPLAB_MYSQL_ROOTFS, else that of .lab/rootfs/mysql, else that of PATH.
+// binary runs the server of REPLAB_MYSQL_ROOTFS, else that of .local/rootfs/mysql, else that of PATH.
 func binary(t testing.TB) (argv, arguments []string) {
 	t.Helper()
 	unit.Leave(t)
@@ -98,6 +98,6 @@ func binary(t testing.TB) (argv, arguments []string) {
 	if path, err := exec.LookPath("mysqld"); err == nil {
 		return []string{path}, nil
 	}
-	familytest.Missing(t, "no MySQL server here: run `make lab-rootfs`, or install mysqld")
+	familytest.Missing(t, "no MySQL server here: run `make local-rootfs`, or install mysqld")
 	return nil, nil
 }

@@ -47,7 +47,7 @@ func Start(t testing.TB, count int, s engine.Settings) []*Node {
 	t.Helper()
 	postgrestest.Need(t)
 	if !postgrestest.Image() {
-		t.Skip("Patroni is run from an unpacked image: run `make lab-rootfs`, and the tests as root")
+		t.Skip("Patroni is run from an unpacked image: run `make local-rootfs`, and the tests as root")
 	}
 	store := newStore(t, count)
 	m := *s.Manager

@@ -45,7 +45,7 @@ func Need(t testing.TB) {
 	if root() != "" || installed() != "" {
 		return
 	}
-	const message = "no PostgreSQL server here: run `make lab-rootfs` and the tests as root, or be somebody else with postgres in PATH"
+	const message = "no PostgreSQL server here: run `make local-rootfs` and the tests as root, or be somebody else with postgres in PATH"
 	if os.Getenv("REPLAB_REQUIRE_POSTGRES") != "" {
 		t.Fatal(message)
 	}
@@ -92,7 +92,7 @@ func Own(t testing.TB, path string) {
 	}
 }
 
-// root is the unpacked image: what REPLAB_POSTGRES_ROOTFS says, else .lab/rootfs/patroni of this checkout; "" when there is none, or for
+// root is the unpacked image: what REPLAB_POSTGRES_ROOTFS says, else .local/rootfs/patroni of this checkout; "" when there is none, or for
 // those who may not make it a program's root.
 var root = sync.OnceValue(func() string {
 	if os.Geteuid() != 0 {
@@ -100,7 +100,7 @@ var root = sync.OnceValue(func() string {
 	}
 	_, file, _, _ := runtime.Caller(0)
 	checkout := filepath.Join(filepath.Dir(file), "..", "..", "..", "..")
-	for _, root := range []string{os.Getenv("REPLAB_POSTGRES_ROOTFS"), filepath.Join(checkout, ".lab", "rootfs", "patroni")} {
+	for _, root := range []string{os.Getenv("REPLAB_POSTGRES_ROOTFS"), filepath.Join(checkout, ".local", "rootfs", "patroni")} {
 		if _, err := os.Stat(filepath.Join(root, binaries, "postgres")); root != "" && err == nil {
 			return root
 		}

@@ -1,5 +1,5 @@
 // Package postgrestest starts real PostgreSQL servers for tests, with the configuration, the accounts and the tables that replab's nodes
-// have, and without Patroni. It needs no container: it runs the servers of an unpacked image (`make lab-rootfs`), or the machine's.
+// have, and without Patroni. It needs no container: it runs the servers of an unpacked image (`make local-rootfs`), or the machine's.
 package postgrestest
 
 import (

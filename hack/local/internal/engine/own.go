@@ -1,0 +1,245 @@
+//go:build linux
+
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"replab.dev/hack/local/internal/host"
+	"replab.dev/hack/local/internal/layout"
+	"replab.dev/hack/local/internal/preflight"
+	"replab.dev/hack/local/internal/proc"
+	"replab.dev/hack/local/internal/say"
+)
+
+const (
+	name          = "dockerd"
+	cgroup        = host.Cgroup("replab-engine")
+	startPatience = time.Minute
+	stopPatience  = 40 * time.Second
+)
+
+// table is where the engine's process is recorded.
+func table(l layout.Layout) proc.Table {
+	return proc.Table{Owner: l.Engine(), Dir: l.Engine("daemons"), Log: func(name string) string { return l.Log(name + ".log") }}
+}
+
+// Use has this process talk to our own engine, if it is up, or to the one of
+// the machine. It returns false where there is neither.
+func Use(l layout.Layout) (bool, error) {
+	if _, running := table(l).Find(name); running {
+		return true, use(l)
+	}
+	return answers(), nil
+}
+
+// Up makes sure that an engine answers: the machine's, or else our own.
+func Up(l layout.Layout) error {
+	if _, running := table(l).Find(name); !running && answers() {
+		return nil
+	}
+	// Both would have the same bridge, chains and cgroup.
+	if others := table(l).Elsewhere(name); len(others) > 0 {
+		dir := filepath.Dir(others[0])
+		return fmt.Errorf("another cluster is up in %s: take it down with LOCAL_DIR=%s make cluster-down", dir, dir)
+	}
+	if err := install(l); err != nil {
+		return err
+	}
+	if err := use(l); err != nil {
+		return err
+	}
+	d, err := prepare(l)
+	if err != nil {
+		return err
+	}
+	running, current, err := table(l).Running(d)
+	if err != nil {
+		return err
+	}
+	if running && current && answers() {
+		return nil
+	}
+	explain(l)
+	return say.Step("start a Docker engine", func() error { return start(l, d) })
+}
+
+// explain says what the machine gets, and how it gets rid of it.
+func explain(l layout.Layout) {
+	say.Line("No Docker engine answers, so one is started in %s. While it is up, the machine has:", l.Engine())
+	say.Line("  - the bridges docker0 and br-*, chains of iptables named DOCKER*, the cgroup %s;", cgroup)
+	say.Line("  - kernel settings as Docker and Kubernetes want them; %s has those from before.", journalPath(l))
+	say.Line("Undo: make cluster-down. Debian's package stays: apt-get purge --auto-remove docker.io")
+}
+
+// install installs Debian's engine. Installing it starts none: ours has data and
+// a socket of its own.
+func install(l layout.Layout) error {
+	if err := preflight.Root(); err != nil {
+		return fmt.Errorf("no Docker engine answers, and to start one: %w", err)
+	}
+	policy, err := forbidServices()
+	if err != nil {
+		return err
+	}
+	return errors.Join(preflight.Engine(l), policy())
+}
+
+const policyFile = "/usr/sbin/policy-rc.d"
+
+// forbidServices keeps packages from starting their services, until the returned
+// function is called.
+func forbidServices() (allow func() error, err error) {
+	f, err := os.OpenFile(policyFile, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if errors.Is(err, os.ErrExist) {
+		return func() error { return nil }, nil // the machine has a policy
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.WriteString("#!/bin/sh\nexit 101\n")
+	return func() error { return os.Remove(policyFile) }, errors.Join(err, f.Close())
+}
+
+func journalPath(l layout.Layout) string { return l.Engine("host.json") }
+
+// prepare writes down how the machine is, and makes what the engine is started with.
+func prepare(l layout.Layout) (proc.Daemon, error) {
+	if _, err := host.OpenJournal(journalPath(l)); err != nil {
+		return proc.Daemon{}, err
+	}
+	// Before the engine starts: otherwise it has the machine forward nothing but its own packets.
+	if err := host.SetSysctls(); err != nil {
+		return proc.Daemon{}, err
+	}
+	if err := cgroup.Ensure(); err != nil {
+		return proc.Daemon{}, err
+	}
+	config := l.Engine("daemon.json")
+	// Its own, and empty: the machine's is for another engine.
+	if err := os.WriteFile(config, []byte("{}\n"), 0o644); err != nil {
+		return proc.Daemon{}, err
+	}
+	d := proc.Daemon{Name: name, Path: "/usr/sbin/dockerd", Inputs: []string{config}, Args: []string{
+		"--config-file", config, "--data-root", l.Engine("data"), "--exec-root", l.Engine("run"), "--pidfile", l.Engine("pid"),
+		"--host", "unix://" + socket(l), "--exec-opt", "native.cgroupdriver=cgroupfs", "--cgroup-parent", "/" + string(cgroup),
+	}}
+	if mayLowerScores() {
+		return d, nil
+	}
+	runtime := l.Engine("runtime")
+	if err := copySelf(runtime); err != nil {
+		return d, err
+	}
+	d.Args = append(d.Args, "--add-runtime", runtimeName+"="+runtime, "--default-runtime", runtimeName)
+	// Newer ones leave the score alone, and do not know the flag.
+	if help, err := exec.Command(d.Path, "--help").CombinedOutput(); err == nil && strings.Contains(string(help), "--oom-score-adjust") {
+		d.Args = append(d.Args, "--oom-score-adjust", "0")
+	}
+	return d, nil
+}
+
+// copySelf puts this program, which is the runtime too, where it stays while the
+// engine runs. It is replaced in one step: a container may be starting.
+func copySelf(target string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(self)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(target+".next", text, 0o755); err != nil {
+		return err
+	}
+	return os.Rename(target+".next", target)
+}
+
+func start(l layout.Layout, d proc.Daemon) error {
+	t := table(l)
+	// One that was killed leaves processes, which the next could not manage, and their numbers, which may be others' by now.
+	err := errors.Join(t.Stop(name, stopPatience), endRest(l), cgroup.EndProcesses(stopPatience),
+		host.Unmount(l.Engine("run")), host.Remove(l.Engine("pid"), l.Engine("run")))
+	if err != nil {
+		return err
+	}
+	if err := t.Start(d); err != nil {
+		return err
+	}
+	for end := time.Now().Add(startPatience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		if answers() {
+			return nil
+		}
+		if _, running := t.Find(name); !running {
+			break
+		}
+	}
+	return fmt.Errorf("it does not answer: see %s", l.Log(name+".log"))
+}
+
+// Down ends our own engine with all that runs on it, and gives the machine back
+// as it was. Its images stay unless they are to go too.
+func Down(l layout.Layout, purge bool) error {
+	// Left by an image whose assembly was interrupted.
+	if err := errors.Join(host.Unmount(l.Run()), host.Remove(l.Run())); err != nil {
+		return err
+	}
+	journal, err := host.ReadJournal(journalPath(l))
+	if errors.Is(err, os.ErrNotExist) {
+		if purge {
+			return host.Remove(l.Engine())
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return say.Step("end the Docker engine", func() error {
+		errs := []error{
+			table(l).Stop(name, stopPatience),
+			endRest(l),
+			cgroup.EndProcesses(startPatience),
+			host.Unmount(l.Engine()),
+			journal.RemoveDocker(),
+			cgroup.Remove(),
+			journal.Restore(),
+		}
+		if err := errors.Join(errs...); err != nil {
+			return fmt.Errorf("not all could be removed; running this again is safe:\n%w", err)
+		}
+		return removeFiles(l, purge)
+	})
+}
+
+// endRest ends what the engine leaves when it is killed: containerd and its shims.
+func endRest(l layout.Layout) error {
+	var errs []error
+	for _, id := range table(l).Marked("") {
+		errs = append(errs, proc.End(id, 2*time.Second))
+	}
+	return errors.Join(errs...)
+}
+
+func removeFiles(l layout.Layout, purge bool) error {
+	if purge {
+		return host.Remove(l.Engine())
+	}
+	paths, err := filepath.Glob(l.Engine("*"))
+	if err != nil {
+		return err
+	}
+	var gone []string
+	for _, path := range paths {
+		if path != l.Engine("data") {
+			gone = append(gone, path)
+		}
+	}
+	return host.Remove(gone...)
+}

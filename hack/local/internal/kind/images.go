@@ -1,0 +1,149 @@
+package kind
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"sigs.k8s.io/kind/pkg/cluster/constants"
+	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+	"sigs.k8s.io/yaml"
+
+	"replab.dev/hack/local/internal/bins"
+	"replab.dev/hack/local/internal/engine"
+	"replab.dev/hack/local/internal/image"
+	"replab.dev/hack/local/internal/layout"
+	"replab.dev/hack/local/internal/preflight"
+	"replab.dev/hack/local/internal/registry"
+	"replab.dev/hack/local/internal/say"
+)
+
+// Public and Packages are where the images of databases, proxies and k6 come from.
+const (
+	Public   = "public"
+	Packages = "packages"
+)
+
+// Wish is which images to bring.
+type Wish struct {
+	// From is Public or Packages; empty, it is decided by what can be pulled.
+	From string
+	// Only are the images' folders; empty, what Experiment needs.
+	Only []string
+	// Experiment is a file; empty, all images are brought.
+	Experiment string
+}
+
+func (w Wish) named() bool { return len(w.Only) > 0 || w.Experiment != "" }
+
+// Images brings images into all nodes that pods may run on. Of public ones that is the operator's own:
+// nodes pull the others. The choice is written down for `make install`.
+func Images(l layout.Layout, w Wish) error {
+	reached, err := engine.Use(l)
+	if err != nil {
+		return err
+	}
+	all, err := provider().ListInternalNodes(Name)
+	if !reached || err != nil || len(all) == 0 {
+		return errors.Join(errors.New("the cluster is not up: run make cluster-up first"), explain(err))
+	}
+	workers, err := nodeutils.SelectNodesByRole(all, constants.WorkerNodeRoleValue)
+	if err != nil {
+		return explain(err)
+	}
+	if len(workers) == 0 {
+		workers = all // kind taints the control plane only beside workers
+	}
+	from, only, err := w.settle()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(l.ImagesFrom(), []byte(from+"\n"), 0o644); err != nil {
+		return err
+	}
+	if err := w.Prepare(l); err != nil {
+		return err
+	}
+	say.Line("Images: %s (IMAGES=%s or IMAGES=%s chooses)", from, Public, Packages)
+	var stores []image.Store
+	for _, n := range workers {
+		stores = append(stores, image.Node(n.String()))
+	}
+	return image.EnsureAll(l, only, stores...)
+}
+
+// Prepare makes what Images brings. It needs no cluster.
+func (w Wish) Prepare(l layout.Layout) error {
+	from, only, err := w.settle()
+	if err != nil {
+		return err
+	}
+	if from == Packages {
+		if err := preflight.Images(); err != nil {
+			return fmt.Errorf("public images cannot be pulled, and to assemble others: %w", err)
+		}
+	}
+	if len(only) == 0 || slices.Contains(only, bins.K6) {
+		if err := bins.Ensure(l, []string{bins.K6}); err != nil {
+			return err
+		}
+	}
+	return image.Prepare(l, only)
+}
+
+// settle is where images come from and which are brought.
+func (w Wish) settle() (from string, only []string, err error) {
+	if from, err = source(w.From, registry.Reachable); err != nil {
+		return "", nil, err
+	}
+	switch {
+	case len(w.Only) > 0:
+		return from, w.Only, nil
+	case from == Public:
+		return from, []string{"replab"}, nil
+	case w.Experiment != "":
+		only, err = needs(w.Experiment)
+	}
+	return from, only, err
+}
+
+// source is where images come from.
+func source(wish string, reachable func() bool) (string, error) {
+	switch {
+	case wish == Public || wish == Packages:
+		return wish, nil
+	case wish != "":
+		return "", fmt.Errorf("IMAGES is %q and must be %s or %s", wish, Public, Packages)
+	case reachable():
+		return Public, nil
+	}
+	return Packages, nil
+}
+
+// servers are the folders of the images of database servers, by their engines.
+var servers = map[string]string{"MySQL": "mysql", "MariaDB": "mariadb", "PostgreSQL": "patroni"}
+
+// needs are the images that an experiment needs. The proxy is the default's; what
+// Debian does not have is not brought.
+func needs(file string) ([]string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var x struct {
+		Spec struct {
+			Topology struct{ Type, Engine string }
+		}
+	}
+	if err := yaml.Unmarshal(text, &x); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	byType := map[string]string{"Patroni": "PostgreSQL", "Galera": "MariaDB"}
+	server, ok := servers[cmp.Or(x.Spec.Topology.Engine, byType[x.Spec.Topology.Type], "MySQL")]
+	if !ok {
+		return nil, fmt.Errorf("%s: there is no image for the engine %q", file, x.Spec.Topology.Engine)
+	}
+	return []string{"replab", bins.K6, "haproxy", server}, nil
+}

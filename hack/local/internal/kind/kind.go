@@ -1,0 +1,183 @@
+// Package kind makes the cluster of kind, brings images into it and removes it.
+package kind
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"sigs.k8s.io/kind/pkg/cluster"
+	"sigs.k8s.io/kind/pkg/cluster/nodes"
+	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+	kindexec "sigs.k8s.io/kind/pkg/exec"
+
+	"replab.dev/hack/local/internal/engine"
+	"replab.dev/hack/local/internal/layout"
+	"replab.dev/hack/local/internal/nodeimage"
+	"replab.dev/hack/local/internal/preflight"
+	"replab.dev/hack/local/internal/say"
+)
+
+// Name is of the cluster.
+const Name = "replab"
+
+const patience = 3 * time.Minute
+
+// Up makes the cluster of the configuration file, or repairs it, and returns when
+// it can be used. While a new one is made, so are the images that are asked for.
+func Up(l layout.Layout, file string, w Wish) error {
+	begin := time.Now()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	config, wanted, err := configure(text, cgroupV1())
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if err := engine.Up(l); err != nil {
+		return err
+	}
+	p := provider()
+	existing, err := p.ListNodes(Name)
+	if err != nil {
+		return explain(err)
+	}
+	switch {
+	case len(existing) == 0:
+		var images error
+		var lane sync.WaitGroup
+		// All of them take longer than a cluster: they are made when they are brought.
+		if w.named() {
+			lane.Go(func() { images = w.Prepare(l) })
+		}
+		err = create(l, p, config, wanted)
+		lane.Wait()
+		err = errors.Join(err, images)
+	case len(existing) != wanted:
+		return fmt.Errorf("the cluster has %d nodes and %s asks for %d: run make cluster-down first", len(existing), file, wanted)
+	default:
+		err = start(existing)
+	}
+	if err != nil {
+		return err
+	}
+	if err := usable(p); err != nil {
+		return err
+	}
+	if err := p.ExportKubeConfig(Name, l.Kubeconfig(), false); err != nil {
+		return explain(err)
+	}
+	if err := preflight.Kubectl(l); err != nil {
+		return err
+	}
+	say.Line("The cluster is up after %.1f s. Next: export KUBECONFIG=%s", time.Since(begin).Seconds(), l.Kubeconfig())
+	return nil
+}
+
+func provider() *cluster.Provider { return cluster.NewProvider(cluster.ProviderWithDocker()) }
+
+func create(l layout.Layout, p *cluster.Provider, config []byte, nodes int) error {
+	ref, err := nodeimage.Ensure(l)
+	if err != nil {
+		return err
+	}
+	return say.Step(fmt.Sprintf("create the cluster: nodes %d, image %s", nodes, ref), func() error {
+		return explain(p.Create(Name,
+			cluster.CreateWithRawConfig(config),
+			cluster.CreateWithNodeImage(ref),
+			cluster.CreateWithKubeconfigPath(l.Kubeconfig()),
+			cluster.CreateWithDisplayUsage(false),
+			cluster.CreateWithDisplaySalutation(false),
+		))
+	})
+}
+
+// start starts nodes that were stopped, by a restart of the machine or of the engine.
+func start(all []nodes.Node) error {
+	args := []string{"start"}
+	for _, n := range all {
+		args = append(args, n.String())
+	}
+	if out, err := exec.Command("docker", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("docker start: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// checks are what must hold of a cluster before anything is installed in it. kind
+// waits for nodes of the control plane alone.
+var checks = [][]string{
+	{"wait", "--for=condition=Ready", "nodes", "--all", "--timeout=5s"},
+	{"--namespace", "kube-system", "rollout", "status", "deployment/coredns", "--timeout=5s"},
+	{"--namespace", "local-path-storage", "wait", "--for=condition=Ready", "pods", "--all", "--timeout=5s"},
+	{"--namespace", "default", "get", "serviceaccount", "default"},
+	{"get", "storageclass", "standard"},
+}
+
+// usable waits until all checks pass.
+func usable(p *cluster.Provider) error {
+	all, err := p.ListInternalNodes(Name)
+	if err != nil {
+		return explain(err)
+	}
+	planes, err := nodeutils.ControlPlaneNodes(all)
+	if err != nil || len(planes) == 0 {
+		return errors.Join(explain(err), errors.New("the cluster has no control plane"))
+	}
+	return say.Slow("wait until the cluster can be used", func() error {
+		for end := time.Now().Add(patience); ; time.Sleep(time.Second) {
+			failed := check(planes[0])
+			if failed == nil || time.Now().After(end) {
+				return failed
+			}
+		}
+	})
+}
+
+func check(plane nodes.Node) error {
+	for _, args := range checks {
+		args = append([]string{"exec", plane.String(), "kubectl", "--kubeconfig", "/etc/kubernetes/admin.conf"}, args...)
+		if out, err := exec.Command("docker", args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("kubectl %s: %s", strings.Join(args[5:], " "), strings.TrimSpace(string(out)))
+		}
+	}
+	return nil
+}
+
+// Down removes the cluster, and the engine if it is our own: with its images if
+// they are to go too.
+func Down(l layout.Layout, purge bool) error {
+	reached, err := engine.Use(l)
+	if err != nil {
+		return err
+	}
+	if reached {
+		err := say.Slow("delete the cluster", func() error { return explain(provider().Delete(Name, l.Kubeconfig())) })
+		if err != nil {
+			say.Line("  the cluster is not deleted in order: %s", err)
+		}
+	}
+	if err := engine.Down(l, purge); err != nil {
+		return err
+	}
+	for _, path := range []string{l.Kubeconfig(), l.ImagesFrom()} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	say.Line("The cluster is down.")
+	return nil
+}
+
+// explain adds what a failed command of kind printed.
+func explain(err error) error {
+	if failed := kindexec.RunErrorForError(err); failed != nil {
+		return fmt.Errorf("%w\n%s", err, strings.TrimSpace(string(failed.Output)))
+	}
+	return err
+}

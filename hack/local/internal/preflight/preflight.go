@@ -1,0 +1,172 @@
+// Package preflight finds out, before anything is changed, whether the machine
+// can run the cluster, and says in one sentence what is missing.
+package preflight
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"replab.dev/hack/local/internal/layout"
+	"replab.dev/hack/local/internal/say"
+)
+
+// imagePackages are what assembling images needs.
+var imagePackages = []string{"mmdebstrap"}
+
+// enginePackages are what an engine of our own needs. nft shows which tables of rules are empty.
+var enginePackages = []string{"docker.io", "iptables", "nftables"}
+
+// needed is the free space that a cold start takes, caches included.
+const needed = 12 << 30
+
+// warm is the free space that a start with caches takes.
+const warm = 2 << 30
+
+// Root refuses everybody who may not change the machine.
+func Root() error {
+	if runtime.GOOS != "linux" {
+		return errors.New("this needs Linux")
+	}
+	if os.Geteuid() != 0 {
+		return errors.New("this needs root, for mounts and cgroups: run it with sudo")
+	}
+	return nil
+}
+
+// Kubectl makes sure that what the Makefile applies things with is there: on the
+// PATH, or compiled with the other binaries.
+func Kubectl(l layout.Layout) error {
+	if _, err := exec.LookPath("kubectl"); err == nil {
+		return nil
+	}
+	if _, err := os.Stat(l.Bin("kubectl")); err == nil {
+		return nil
+	}
+	return errors.New("kubectl is missing: install it, or compile it with make local-bin")
+}
+
+// Engine makes sure that a Docker engine can be started here.
+func Engine(l layout.Layout) error {
+	if err := Root(); err != nil {
+		return err
+	}
+	if err := space(l); err != nil {
+		return err
+	}
+	if err := packages(enginePackages); err != nil {
+		return err
+	}
+	if _, err := os.Stat("/usr/bin/docker"); err == nil {
+		return nil
+	}
+	return packages([]string{"docker-cli"}) // newer releases have it apart
+}
+
+// Images makes sure that images can be assembled here and imported.
+func Images() error {
+	if err := Root(); err != nil {
+		return err
+	}
+	return packages(imagePackages)
+}
+
+// Rootfs makes sure that root file systems can be assembled here, which needs no
+// root where users may have namespaces of their own.
+func Rootfs() error {
+	if runtime.GOOS != "linux" {
+		return errors.New("root file systems of Debian packages need Linux")
+	}
+	return packages(imagePackages)
+}
+
+func space(l layout.Layout) error {
+	if err := os.MkdirAll(l.Dir, 0o755); err != nil {
+		return fmt.Errorf("cannot make the folder of the cluster: %w", err)
+	}
+	var fs unix.Statfs_t
+	if err := unix.Statfs(l.Dir, &fs); err != nil {
+		return fmt.Errorf("look for space in %s: %w", l.Dir, err)
+	}
+	want := uint64(needed)
+	if _, err := os.Stat(l.Images("mysql")); err == nil {
+		want = warm
+	}
+	if free := fs.Bavail * uint64(fs.Bsize); free < want {
+		return fmt.Errorf("%s has %.1f GiB free and the cluster needs %.0f: make space, or set LOCAL_DIR to a folder on another disk",
+			l.Dir, float64(free)/(1<<30), float64(want)/(1<<30))
+	}
+	return nil
+}
+
+func packages(wanted []string) error {
+	missing, err := missingPackages(wanted)
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	list := strings.Join(missing, " ")
+	var refused error
+	err = say.Step("install Debian packages: "+list, func() error {
+		refused = install(missing)
+		return refused
+	})
+	if err != nil {
+		return fmt.Errorf("the Debian packages %s are missing and could not be installed: %w", list, refused)
+	}
+	return nil
+}
+
+func missingPackages(wanted []string) ([]string, error) {
+	if _, err := exec.LookPath("dpkg-query"); err != nil {
+		return nil, errors.New("this takes Debian packages, and the machine is no Debian")
+	}
+	// It fails when it does not know one of them, and still lists the others.
+	out, _ := exec.Command("dpkg-query", append([]string{"-W", "-f=${Package} ${db:Status-Status}\n"}, wanted...)...).Output()
+	return missingFrom(wanted, string(out)), nil
+}
+
+// missingFrom reads dpkg-query's answer: a package can be known and not installed.
+func missingFrom(wanted []string, answer string) []string {
+	installed := strings.Split(answer, "\n")
+	var missing []string
+	for _, name := range wanted {
+		if !slices.Contains(installed, name+" installed") {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// install tries with the package lists that are there and renews them only when
+// that fails, since renewing takes longer than all the rest.
+func install(names []string) error {
+	args := append([]string{"install", "--yes", "--no-install-recommends"}, names...)
+	if _, err := apt(args...); err == nil {
+		return nil
+	}
+	if out, err := apt("update"); err != nil {
+		return errors.New(lastLine(out))
+	}
+	if out, err := apt(args...); err != nil {
+		return errors.New(lastLine(out))
+	}
+	return nil
+}
+
+func apt(args ...string) ([]byte, error) {
+	cmd := exec.Command("apt-get", append([]string{"--quiet"}, args...)...)
+	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	return cmd.CombinedOutput()
+}
+
+func lastLine(out []byte) string {
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	return string(lines[len(lines)-1])
+}
