@@ -49,6 +49,7 @@ func TestCluster(t *testing.T) {
 	m.run("iptables", "-t", "nat", "-A", "DOCKER", "-s", "192.0.2.1/32", "-j", "RETURN")
 	before := take(t, l.Engine())
 
+	t.Cleanup(func() { m.local("down") }) // if the test fails
 	m.local("up")
 	m.local("images", "--from", "packages", "--only", "haproxy")
 	m.workload()
@@ -64,7 +65,7 @@ func TestCluster(t *testing.T) {
 	if left, err := filepath.Glob(l.Engine("*")); err != nil || !slices.Equal(left, []string{l.Engine("data")}) {
 		t.Errorf("left in the engine's folder: %q, %v", left, err)
 	}
-	m.local("down") // a second one finds nothing to do
+	// The cleanup's finds nothing to do.
 }
 
 type machine struct {
