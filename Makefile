@@ -201,8 +201,8 @@ bench-cluster: ## Print the figures that need the cluster that CLUSTER names, wi
 	@KUBECONFIG=$(CLUSTER_KUBECONFIG) NAMESPACE=$(NAMESPACE) REPLAB_BENCH=1 \
 	  go test -tags e2e -count=1 -timeout 20m -v -run '^TestBenchCluster$$' $(TEST_ARGS) ./test/benchmark $(print-figures)
 
-# Set where the cluster has the Zalando operator, and the k6-operator: asked of the cluster.
-foreign = REPLAB_ZALANDO=$$($(KUBECTL) get crd postgresqls.acid.zalan.do --ignore-not-found --output name) \
+# How to reach the machines of kind, and whether the cluster has the Zalando operator, and the k6-operator: asked of the cluster.
+foreign = REPLAB_DOCKER='$(if $(filter kind,$(CLUSTER)),$(DOCKER))' REPLAB_ZALANDO=$$($(KUBECTL) get crd postgresqls.acid.zalan.do --ignore-not-found --output name) \
   REPLAB_K6_OPERATOR=$$($(KUBECTL) get crd testruns.k6.io --ignore-not-found --output name)
 
 # Runs without figures go side by side, for which the operator must not make them wait: `make install` makes it do so again.

@@ -19,6 +19,9 @@ CLUSTER_KUBECONFIG_kind = $(LOCAL_DIR)/kubeconfig
 CLUSTER_KUBECONFIG_current = $(or $(KUBECONFIG),$(HOME)/.kube/config)
 CLUSTER_KUBECONFIG = $(CLUSTER_KUBECONFIG_$(CLUSTER))
 
+# The engine of kind: one of our own, where there is one.
+DOCKER = $(shell [ -S $(LOCAL_DIR)/engine/docker.sock ] && echo /usr/bin/docker --host unix://$(LOCAL_DIR)/engine/docker.sock || echo docker)
+
 CLUSTERS := kind current
 cluster-target = $(if $(filter $(CLUSTER),$(CLUSTERS)),$(1)-$(CLUSTER),$(error CLUSTER is "$(CLUSTER)" and must be one of: $(CLUSTERS)))
 
