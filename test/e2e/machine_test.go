@@ -33,10 +33,7 @@ func TestMachineLost(t *testing.T) {
 	x := variant(t, "semisync", "machine-lost", 40, func(s *v1alpha1.ReplicationExperimentSpec) {
 		s.Topology.Nodes, s.Faults = 2, nil
 		s.Pods = &v1alpha1.PodsSpec{
-			All: &v1alpha1.PodSettings{
-				NodeSelector: map[string]string{half: "rest"},
-				Tolerations:  []corev1.Toleration{{Key: "node-role.kubernetes.io/control-plane", Operator: corev1.TolerationOpExists}},
-			},
+			All: &v1alpha1.PodSettings{NodeSelector: map[string]string{half: "rest"}},
 			Nodes: &v1alpha1.PodSettings{
 				NodeSelector: map[string]string{half: "databases"},
 				TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{

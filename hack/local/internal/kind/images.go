@@ -7,8 +7,6 @@ import (
 	"os"
 	"slices"
 
-	"sigs.k8s.io/kind/pkg/cluster/constants"
-	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/hack/local/internal/bins"
@@ -38,7 +36,7 @@ type Wish struct {
 
 func (w Wish) named() bool { return len(w.Only) > 0 || w.Experiment != "" }
 
-// Images brings images into all nodes that pods may run on. Of public ones that is the operator's own:
+// Images brings images into all nodes. Of public ones that is the operator's own:
 // nodes pull the others. The choice is written down for `make install`.
 func Images(l layout.Layout, w Wish) error {
 	reached, err := engine.Use(l)
@@ -48,13 +46,6 @@ func Images(l layout.Layout, w Wish) error {
 	all, err := provider().ListInternalNodes(Name)
 	if !reached || err != nil || len(all) == 0 {
 		return errors.Join(errors.New("the cluster is not up: run make cluster-up first"), explain(err))
-	}
-	workers, err := nodeutils.SelectNodesByRole(all, constants.WorkerNodeRoleValue)
-	if err != nil {
-		return explain(err)
-	}
-	if len(workers) == 0 {
-		workers = all // kind taints the control plane only beside workers
 	}
 	from, only, err := w.settle()
 	if err != nil {
@@ -68,7 +59,7 @@ func Images(l layout.Layout, w Wish) error {
 	}
 	say.Line("Images: %s (IMAGES=%s or IMAGES=%s chooses)", from, Public, Packages)
 	var stores []image.Store
-	for _, n := range workers {
+	for _, n := range all {
 		stores = append(stores, image.Node(n.String()))
 	}
 	return image.EnsureAll(l, only, stores...)
