@@ -38,6 +38,19 @@ func TestEvidenceIsNotTheStatus(t *testing.T) {
 	}
 }
 
+// TestEvidenceTellsMembersOfAGroup: what one has applied, another may not have.
+func TestEvidenceTellsMembersOfAGroup(t *testing.T) {
+	for name, grouped := range map[string]bool{"galera-mysql": true, "async": false} {
+		run := (&scene{}).run(t)
+		run.ReplicationExperiment = experiment.Load(t, name)
+		run.Input.Experiment = run.ReplicationExperiment
+		planned(t, run)
+		if e, err := collect(t.Context(), run); err != nil || e.Grouped != grouped {
+			t.Errorf("%s: grouped is %v, want %v; %v", name, e.Grouped, grouped, err)
+		}
+	}
+}
+
 // TestTheVerdictWaitsForNodesThatDoNotAnswer, for a while: what each knows of itself nobody else tells.
 func TestTheVerdictWaitsForNodesThatDoNotAnswer(t *testing.T) {
 	silent := topology.State{Known: true, Silent: []string{"semisync-db-1"}}
