@@ -117,7 +117,9 @@ func TestAChildThatLooksLikeItsServerIsNotTheServer(t *testing.T) {
 // Children that come, work and go: what they have used stays.
 func TestUsageOfAFamilyNeverGoesBack(t *testing.T) {
 	mark := t.TempDir()
-	pid, pids := shell(t, `for i in 1 2 3 4 5 6; do (n=0; while [ $n -lt 100000 ]; do n=$((n+1)); done); done; echo 1 >>"$1"; sleep 600 & wait`, mark)
+	self, err := os.Executable()
+	must(t, err)
+	pid, pids := shell(t, `i=0; while [ $i -lt 16 ]; do i=$((i+1)); `+self+` `+worker+`; done; echo 1 >>"$1"; sleep 600 & wait`, mark)
 	finder := NewFinder("sh", marked(mark))
 	find(t, finder, pid)
 	f := NewFamily(finder, NewFinder("sh", func([]string) bool { return false }))
