@@ -170,8 +170,8 @@ test-helm3: local-bin $(HELM3) $(KUBECONFORM) ## Run the charts' tests with Helm
 
 # What depends on the kernel, on Debian's: users' machines rarely have the one of this machine.
 .PHONY: test-vm
-test-vm: ## Run the tests of links, partitions and processes on Debian's kernel, in a virtual machine
-	@hack/vm/test ./internal/agent/link ./internal/agent/nft ./internal/agent/proc ./internal/usage
+test-vm: ## Run the tests of links, partitions, processes and control groups on Debian's kernel, in a virtual machine
+	@hack/vm/test ./internal/agent/link ./internal/agent/nft ./internal/agent/proc ./internal/usage ./hack/local/internal/cgroups
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing but Go: no server, no browser, nothing downloaded

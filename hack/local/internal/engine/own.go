@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"replab.dev/hack/local/internal/cgroups"
 	"replab.dev/hack/local/internal/host"
 	"replab.dev/hack/local/internal/layout"
 	"replab.dev/hack/local/internal/preflight"
@@ -20,7 +21,7 @@ import (
 
 const (
 	name          = "dockerd"
-	cgroup        = host.Cgroup("replab-engine")
+	cgroup        = cgroups.Group("replab-engine")
 	startPatience = time.Minute
 	stopPatience  = 40 * time.Second
 )

@@ -1,4 +1,5 @@
-package host
+// Package cgroups makes, ends and removes control groups of version 1 and 2.
+package cgroups
 
 import (
 	"bytes"
@@ -16,24 +17,24 @@ import (
 	"replab.dev/hack/local/internal/proc"
 )
 
-const cgroupMount = "/sys/fs/cgroup"
+const mount = "/sys/fs/cgroup"
 
-// Cgroup is the group that holds all containers of the engine, in every hierarchy. That
+// Group is the group that holds all containers of the engine, in every hierarchy. That
 // all of them are in one of our own makes them easy to find and to end.
-type Cgroup string
+type Group string
 
 // Ensure makes the group. The kubelet does not do it: it demands that the root
 // it is given exists.
-func (c Cgroup) Ensure() error {
+func (g Group) Ensure() error {
 	if unified() {
-		return c.ensureUnified()
+		return g.ensureUnified()
 	}
 	roots, err := hierarchies()
 	if err != nil {
 		return err
 	}
 	for _, root := range roots {
-		dir := filepath.Join(root, string(c))
+		dir := filepath.Join(root, string(g))
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return fmt.Errorf("make cgroup %s: %w", dir, err)
 		}
@@ -48,17 +49,17 @@ func (c Cgroup) Ensure() error {
 	return nil
 }
 
-func (c Cgroup) ensureUnified() error {
-	dir := filepath.Join(cgroupMount, string(c))
+func (g Group) ensureUnified() error {
+	dir := filepath.Join(mount, string(g))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make cgroup %s: %w", dir, err)
 	}
-	b, err := os.ReadFile(filepath.Join(cgroupMount, "cgroup.controllers"))
+	b, err := os.ReadFile(filepath.Join(mount, "cgroup.controllers"))
 	if err != nil {
 		return err
 	}
 	for name := range strings.FieldsSeq(string(b)) {
-		for _, d := range []string{cgroupMount, dir} {
+		for _, d := range []string{mount, dir} {
 			// A controller that cannot be handed down is missed by the kubelet,
 			// which says so better than this could.
 			_ = os.WriteFile(filepath.Join(d, "cgroup.subtree_control"), []byte("+"+name), 0o644)
@@ -84,9 +85,9 @@ func inherit(from, to, file string) error {
 }
 
 // EndProcesses ends every process in the group: pods that nobody manages any more.
-func (c Cgroup) EndProcesses(patience time.Duration) error {
+func (g Group) EndProcesses(patience time.Duration) error {
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		ids, err := c.processes()
+		ids, err := g.processes()
 		if err != nil || len(ids) == 0 {
 			return err
 		}
@@ -101,8 +102,8 @@ func (c Cgroup) EndProcesses(patience time.Duration) error {
 	}
 }
 
-func (c Cgroup) processes() ([]proc.Identity, error) {
-	dirs, err := c.directories()
+func (g Group) processes() ([]proc.Identity, error) {
+	dirs, err := g.directories()
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +129,8 @@ func (c Cgroup) processes() ([]proc.Identity, error) {
 }
 
 // Remove removes the group with all below it. It must be empty of processes.
-func (c Cgroup) Remove() error {
-	dirs, err := c.directories()
+func (g Group) Remove() error {
+	dirs, err := g.directories()
 	if err != nil {
 		return err
 	}
@@ -155,14 +156,14 @@ func removeGroup(dir string) error {
 }
 
 // directories lists the group's folders in all hierarchies, parents first.
-func (c Cgroup) directories() ([]string, error) {
+func (g Group) directories() ([]string, error) {
 	roots, err := hierarchies()
 	if err != nil {
 		return nil, err
 	}
 	var dirs []string
 	for _, root := range roots {
-		_ = filepath.WalkDir(filepath.Join(root, string(c)), func(path string, d fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(filepath.Join(root, string(g)), func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.IsDir() {
 				dirs = append(dirs, path)
 			}
@@ -173,16 +174,16 @@ func (c Cgroup) directories() ([]string, error) {
 }
 
 func unified() bool {
-	_, err := os.Stat(filepath.Join(cgroupMount, "cgroup.controllers"))
+	_, err := os.Stat(filepath.Join(mount, "cgroup.controllers"))
 	return err == nil
 }
 
 // hierarchies lists the folders that cgroups are made below.
 func hierarchies() ([]string, error) {
 	if unified() {
-		return []string{cgroupMount}, nil
+		return []string{mount}, nil
 	}
-	entries, err := os.ReadDir(cgroupMount)
+	entries, err := os.ReadDir(mount)
 	if err != nil {
 		return nil, fmt.Errorf("list cgroups: %w", err)
 	}
@@ -190,7 +191,7 @@ func hierarchies() ([]string, error) {
 	for _, e := range entries {
 		// Links such as cpuacct -> cpu,cpuacct would be seen twice.
 		if e.IsDir() {
-			roots = append(roots, filepath.Join(cgroupMount, e.Name()))
+			roots = append(roots, filepath.Join(mount, e.Name()))
 		}
 	}
 	return roots, nil
