@@ -21,6 +21,7 @@ GOLANGCI_LINT_VERSION  := v2.15.0
 ACTIONLINT_VERSION     := v1.7.12
 KUBECONFORM_VERSION    := v0.8.0
 ACT_VERSION            := v0.2.89
+CYCLONEDX_GOMOD_VERSION := v1.10.0
 
 BIN            := $(CURDIR)/bin
 CRD_REF_DOCS   := $(BIN)/crd-ref-docs-$(CRD_REF_DOCS_VERSION)
@@ -31,6 +32,7 @@ GOLANGCI_LINT  := $(BIN)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 ACTIONLINT     := $(BIN)/actionlint-$(ACTIONLINT_VERSION)
 KUBECONFORM    := $(BIN)/kubeconform-$(KUBECONFORM_VERSION)
 ACT            := $(BIN)/act-$(ACT_VERSION)
+CYCLONEDX_GOMOD := $(BIN)/cyclonedx-gomod-$(CYCLONEDX_GOMOD_VERSION)
 
 NAMESPACE   ?= replab-system
 EXPERIMENT  ?= experiments/semisync.yaml
@@ -111,6 +113,7 @@ verify-generated: $(CONTROLLER_GEN) $(CRD_REF_DOCS)
 verify-modules:
 	@echo "verify: go.mod lists what is imported"
 	@go mod tidy -diff
+	@cd hack/release && go mod tidy -diff
 	@cd test/prometheus && go mod tidy -diff
 
 .PHONY: verify-chart
@@ -136,6 +139,7 @@ lint: $(GOLANGCI_LINT) ## Run the linters of .golangci.yml
 	@echo "lint: golangci-lint"
 	@$(GOLANGCI_LINT) run --allow-parallel-runners --build-tags e2e ./...
 	@cd hack/local && $(GOLANGCI_LINT) run --allow-parallel-runners ./...
+	@cd hack/release && $(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	@cd test/prometheus && $(GOLANGCI_LINT) run --allow-parallel-runners --build-tags e2e ./...
 
 .PHONY: fmt
@@ -160,6 +164,8 @@ test: local-bin local-rootfs $(HELM) $(KUBECONFORM) $(ACT) ## Run all tests that
 	@echo "test: the tests of hack/local"
 	@go test -C hack/local -count=1 -vet=off ./...
 	@go test -C hack/local/kube -count=1 -vet=off ./provisioner
+	@echo "test: what a release is made of"
+	@go test -C hack/release -count=1 -vet=off ./...
 	@echo "test: dashboards and alerts, by Prometheus' parser"
 	@go test -C test/prometheus -count=1 -vet=off ./...
 
@@ -298,29 +304,19 @@ _uninstall-current: $(HELM)
 
 ##@ Release
 
-# Where the files of a release can be fetched from, and the image that its charts name.
-RELEASE_URL   ?=
-RELEASE_IMAGE ?=
-
 .PHONY: image-check
 image-check: ## Build the Dockerfile with buildah, as far as that goes without a registry, and look at what comes of it
 	@REPLAB_IMAGE=1 go test -count=1 -timeout 60m -v ./test/image
 
-.PHONY: release-plugin
-release-plugin: ## Write the archives of kubectl replab, their checksums and the krew manifest to dist: VERSION, RELEASE_URL
-	@go run ./hack/release -version '$(VERSION)' -url '$(RELEASE_URL)' -out dist
+# Whose release it is: GitHub sets it.
+GITHUB_REPOSITORY ?= owner/replab
 
-.PHONY: release-charts
-release-charts: $(HELM) ## Write the charts as packages to dist: VERSION, RELEASE_IMAGE as NAME:TAG@DIGEST
-	@rm -rf dist/charts && mkdir -p dist/charts && cp -r charts/. dist/charts
-	@sed -i 's|^  replab: ""$$|  replab: $(RELEASE_IMAGE)|' dist/charts/replab/values.yaml
-	@grep -qE '^  replab: [^ ]+@sha256:[0-9a-f]{64}$$' dist/charts/replab/values.yaml || \
-	  { echo 'RELEASE_IMAGE is "$(RELEASE_IMAGE)" and must be an image by its digest: NAME:TAG@sha256:...' >&2; exit 1; }
-	@sed -i 's/^version: .*/version: $(VERSION:v%=%)/' dist/charts/replab/Chart.yaml
-	@sed -i '/^- name: replab$$/,/version:/s/version: .*/version: $(VERSION:v%=%)/' dist/charts/replab-stack/Chart.yaml
-	@for chart in replab replab-stack; do \
-	  $(HELM) package dist/charts/$$chart --dependency-update --version '$(VERSION:v%=%)' --app-version '$(VERSION:v%=%)' --destination dist || exit 1; \
-	done
+.PHONY: release
+release: $(if $(DRY_RUN),$(HELM) $(CYCLONEDX_GOMOD)) ## Build all that a tag publishes into dist: VERSION, DRY_RUN=1
+	@[ -n '$(DRY_RUN)' ] || { echo 'A tag such as v0.1.0 makes the release, in CI. DRY_RUN=1 builds what the tag would publish into dist.' >&2; exit 1; }
+	@go build -C hack/release -o $(BIN)/release .
+	@rm -rf dist
+	@$(BIN)/release -version '$(VERSION)' -repository '$(GITHUB_REPOSITORY)' -helm $(HELM) -cyclonedx $(CYCLONEDX_GOMOD)
 
 # The local cluster: cluster-* and local-* targets, CLUSTER (kind or current) and CLUSTER_KUBECONFIG.
 include hack/local/local.mk
@@ -350,6 +346,9 @@ $(KUBECONFORM):
 
 $(ACT):
 	@$(call install-tool,github.com/nektos/act@$(ACT_VERSION),$@)
+
+$(CYCLONEDX_GOMOD):
+	@$(call install-tool,github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(CYCLONEDX_GOMOD_VERSION),$@)
 
 # install-tool builds the command of a module at a version ($1) as the file $2.
 define install-tool

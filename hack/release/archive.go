@@ -7,6 +7,9 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"time"
 )
 
@@ -32,6 +35,50 @@ type file struct {
 	content []byte
 }
 
+// plugins writes the plugin's archives, and the manifest by which krew installs them.
+func (r *release) plugins() error {
+	license, err := os.ReadFile("LICENSE")
+	if err != nil {
+		return fmt.Errorf("run it in the root of the repository: %w", err)
+	}
+	var built []archive
+	for _, p := range platforms {
+		binary, err := compile(p, r.version, "./cmd/kubectl-replab")
+		if err != nil {
+			return err
+		}
+		a, err := pack(p, r.version, r.when, []file{{p.binary(), 0o755, binary}, {"LICENSE", 0o644, license}})
+		if err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+		if err := r.write(a.name, a.content); err != nil {
+			return err
+		}
+		built = append(built, a)
+	}
+	manifest, err := krewManifest(r.version, r.url(), built)
+	if err != nil {
+		return err
+	}
+	return r.write("replab.yaml", manifest)
+}
+
+// compile returns a program for a platform. The same commit and Go give the same bytes on every machine.
+func compile(p platform, version, program string) ([]byte, error) {
+	folder, err := os.MkdirTemp("", "replab-release-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "program")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+version, "-o", path, program)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch)
+	if _, err := finished(cmd); err != nil {
+		return nil, fmt.Errorf("for %s: %w", p, err)
+	}
+	return os.ReadFile(path)
+}
+
 // archive of a platform.
 type archive struct {
 	platform platform
@@ -49,13 +96,28 @@ func pack(p platform, version string, when time.Time, files []file) (archive, er
 		return archive{p, name + ".zip", content}, err
 	}
 	content, err := tarred(when, files)
+	if err != nil {
+		return archive{}, err
+	}
+	content, err = gzipped(content)
 	return archive{p, name + ".tar.gz", content}, err
+}
+
+func gzipped(content []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write(content); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
 }
 
 func tarred(when time.Time, files []file) ([]byte, error) {
 	var out bytes.Buffer
-	packed := gzip.NewWriter(&out)
-	w := tar.NewWriter(packed)
+	w := tar.NewWriter(&out)
 	for _, f := range files {
 		header := &tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: when.UTC(), Format: tar.FormatUSTAR}
 		if err := w.WriteHeader(header); err != nil {
@@ -66,9 +128,6 @@ func tarred(when time.Time, files []file) ([]byte, error) {
 		}
 	}
 	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	if err := packed.Close(); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil
@@ -90,13 +149,4 @@ func zipped(when time.Time, files []file) ([]byte, error) {
 		return nil, err
 	}
 	return out.Bytes(), nil
-}
-
-// checksums in the form that sha256sum -c reads.
-func checksums(all []archive) []byte {
-	var out bytes.Buffer
-	for _, a := range all {
-		fmt.Fprintf(&out, "%s  %s\n", a.sum(), a.name)
-	}
-	return out.Bytes()
 }

@@ -5,8 +5,11 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"io"
-	"regexp"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,7 +58,12 @@ func unpack(t *testing.T, a archive) (found []file) {
 		}
 		return found
 	}
-	packed, err := gzip.NewReader(bytes.NewReader(a.content))
+	return untar(t, bytes.NewReader(a.content))
+}
+
+func untar(t *testing.T, content io.Reader) (found []file) {
+	t.Helper()
+	packed, err := gzip.NewReader(content)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,20 +130,56 @@ func TestKrewFindsWhatItNeeds(t *testing.T) {
 	}
 }
 
-func TestChecksumsAreAsSha256sumReadsThem(t *testing.T) {
-	a, err := pack(platforms[0], "v1.2.3", when, files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text := string(checksums([]archive{a})); !regexp.MustCompile(`^[0-9a-f]{64}  kubectl-replab_v1\.2\.3_linux_amd64\.tar\.gz\n$`).MatchString(text) {
-		t.Errorf("SHA256SUMS is %q", text)
+func TestAReleaseHasAVersionAndARepository(t *testing.T) {
+	for _, c := range [][2]string{{"1.2.3", "owner/replab"}, {"v1.2.3", ""}, {"v1.2", "owner/replab"}, {"v1.2.3;true", "owner/replab"}, {"v1.2.3", "owner/replab/x"}} {
+		r := release{version: c[0], repository: c[1], out: filepath.Join(t.TempDir(), "dist"), said: t.Output()}
+		if err := r.build(); err == nil || !strings.Contains(err.Error(), "OWNER/NAME") {
+			t.Errorf("version %q of %q: %v", c[0], c[1], err)
+		}
 	}
 }
 
-func TestAReleaseHasAVersionAndAnAddress(t *testing.T) {
-	for _, c := range [][2]string{{"1.2.3", "https://example.org"}, {"v1.2.3", ""}, {"v1.2", "https://example.org"}, {"v1.2.3;true", "https://example.org"}} {
-		if err := release(c[0], c[1], t.TempDir()); err == nil {
-			t.Errorf("version %q at %q is released", c[0], c[1])
+func TestChecksumsAreAsSha256sumReadsThem(t *testing.T) {
+	r := release{out: t.TempDir(), said: t.Output()}
+	for _, name := range []string{"b", "a"} {
+		if err := r.write(name, []byte(name)); err != nil {
+			t.Fatal(err)
 		}
+	}
+	if err := r.checksums(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sha256sum", "--check", "--strict", "SHA256SUMS")
+	cmd.Dir = r.out
+	if said, err := cmd.CombinedOutput(); err != nil || string(said) != "a: OK\nb: OK\n" {
+		t.Errorf("%v: %s", err, said)
+	}
+}
+
+func TestSubjectsAreGroupedByArea(t *testing.T) {
+	got := byArea([]string{"lag: read less", "Say more", "Lag: wait", "a sentence that is too long for an area: no"})
+	const want = "\n## lag\n\n- read less\n- wait\n\n## other\n\n- Say more\n- a sentence that is too long for an area: no\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTheSBOMHasTheVersionOfTheRelease(t *testing.T) {
+	got, err := ofVersion([]byte(`{"metadata": {"tools": [{"hashes": []}], "component": {"bom-ref": "pkg:golang/replab.dev@v0.0.0-1?type=module", "version": "v0.0.0-1"}},
+		"dependencies": [{"ref": "pkg:golang/replab.dev@v0.0.0-1?type=module", "dependsOn": ["pkg:golang/a@v1?type=module&x=y"]}]}`), "v1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const own = "pkg:golang/replab.dev@v1.2.3?type=module"
+	var bom, want any
+	if err := json.Unmarshal(got, &bom); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(`{"metadata": {"component": {"bom-ref": "`+own+`", "purl": "`+own+`", "version": "v1.2.3"}},
+		"dependencies": [{"ref": "`+own+`", "dependsOn": ["pkg:golang/a@v1?type=module&x=y"]}]}`), &want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, bom); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

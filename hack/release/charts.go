@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// namespace is the operator's in install.yaml.
+const namespace = "replab-system"
+
+// charts packs the charts, with the image by its digest and the release's version.
+func (r *release) charts() error {
+	folder, err := os.MkdirTemp("", "replab-release-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	if err := r.edited(folder); err != nil {
+		return err
+	}
+	own, stack := filepath.Join(folder, "replab"), filepath.Join(folder, "replab-stack")
+	if _, err := output(r.helm, "package", own, "--destination", r.out); err != nil {
+		return err
+	}
+	if _, err := output(r.helm, "dependency", "update", stack); err != nil {
+		return r.skip("chart replab-stack", fmt.Errorf("its dependencies cannot be fetched\n%w", err))
+	}
+	if err := os.Remove(filepath.Join(stack, "Chart.lock")); err != nil { // it bears the time of the build
+		return err
+	}
+	_, err = output(r.helm, "package", stack, "--destination", r.out)
+	return err
+}
+
+// edited copies the charts as they are in the release. Packages keep the files' times: all get that of the commit.
+func (r *release) edited(folder string) error {
+	for _, name := range []string{"replab", "replab-stack"} {
+		to := filepath.Join(folder, name)
+		if err := os.CopyFS(to, os.DirFS(filepath.Join("charts", name))); err != nil {
+			return err
+		}
+		if err := os.RemoveAll(filepath.Join(to, "charts")); err != nil { // what was fetched for the checkout
+			return err
+		}
+	}
+	version := r.chartVersion()
+	for _, e := range []struct{ file, line, with string }{
+		{"replab/values.yaml", `^  replab: ""$`, "  replab: " + r.image},
+		{"replab/Chart.yaml", `^version: .*$`, "version: " + version},
+		{"replab/Chart.yaml", `^appVersion: .*$`, "appVersion: " + version},
+		{"replab-stack/Chart.yaml", `^version: .*$`, "version: " + version},
+		{"replab-stack/Chart.yaml", `^appVersion: .*$`, "appVersion: " + version},
+		{"replab-stack/Chart.yaml", `^- name: replab\n  version: .*$`, "- name: replab\n  version: " + version},
+	} {
+		if err := edit(filepath.Join(folder, e.file), e.line, e.with); err != nil {
+			return err
+		}
+	}
+	return filepath.WalkDir(folder, func(path string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Chtimes(path, r.when, r.when)
+	})
+}
+
+func (r *release) chartVersion() string { return strings.TrimPrefix(r.version, "v") }
+
+// edit replaces the one place of a file that matches.
+func edit(path, pattern, with string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	places := regexp.MustCompile("(?m)"+pattern).FindAllIndex(text, -1)
+	if len(places) != 1 {
+		return fmt.Errorf("%s has %d places like %q, want one", path, len(places), pattern)
+	}
+	before, after := text[:places[0][0]], text[places[0][1]:]
+	return os.WriteFile(path, bytes.Join([][]byte{before, after}, []byte(with)), 0o644)
+}
+
+// install writes the packed chart's objects, and its namespace, for `kubectl apply --server-side`.
+func (r *release) install() error {
+	objects, err := output(r.helm, "template", "replab", filepath.Join(r.out, "replab-"+r.chartVersion()+".tgz"), "--namespace", namespace)
+	if err != nil {
+		return err
+	}
+	own, err := os.ReadFile(filepath.Join("config", "default", "namespace.yaml"))
+	if err != nil {
+		return err
+	}
+	return r.write("install.yaml", append(own, objects...))
+}
