@@ -312,11 +312,11 @@ image-check: ## Build the Dockerfile with buildah, as far as that goes without a
 GITHUB_REPOSITORY ?= owner/replab
 
 .PHONY: release-check
-release-check: lab-bin $(HELM) ## Publish dist to a registry of Debian's, install from there, and upgrade from the release before: needs skopeo
-	@mkdir -p $(LAB_DIR)/registry; cd $(LAB_DIR)/registry; [ -x usr/bin/docker-registry ] || \
+release-check: local-bin $(HELM) ## Publish dist to a registry of Debian's, install from there, and upgrade from the release before: needs skopeo
+	@mkdir -p $(LOCAL_DIR)/registry; cd $(LOCAL_DIR)/registry; [ -x usr/bin/docker-registry ] || \
 	  { apt-get download -qq docker-registry && dpkg -x docker-registry_*.deb . && rm docker-registry_*.deb; }
-	@REPLAB_RELEASE=1 REPLAB_REGISTRY=$(LAB_DIR)/registry/usr/bin/docker-registry REPLAB_HELM=$(HELM) \
-	  REPLAB_REQUIRE_ENVTEST=1 KUBEBUILDER_ASSETS=$(LAB_DIR)/bin go test -count=1 -timeout 10m -v $(TEST_ARGS) ./test/release
+	@REPLAB_RELEASE=1 REPLAB_REGISTRY=$(LOCAL_DIR)/registry/usr/bin/docker-registry REPLAB_HELM=$(HELM) \
+	  REPLAB_REQUIRE_ENVTEST=1 KUBEBUILDER_ASSETS=$(LOCAL_DIR)/bin go test -count=1 -timeout 10m -v $(TEST_ARGS) ./test/release
 
 .PHONY: release
 release: $(if $(DRY_RUN),$(HELM) $(CYCLONEDX_GOMOD)) ## Build all that a tag publishes into dist: VERSION, DRY_RUN=1
