@@ -64,7 +64,8 @@ func (l *Log) Ran(at time.Time) {
 	l.last = at
 }
 
-// Resumed notes that the process runs, and reports whether it began to within the last interval: then what is read now may have come in a pause.
+// Resumed notes that the process runs, and reports whether it began to so recently that what is read now may have come in a pause. A busy machine
+// takes longer to read what came in a long one: within a tenth of the pause, and at least an interval.
 func (l *Log) Resumed(at time.Time) bool {
 	if l == nil {
 		return false
@@ -72,8 +73,11 @@ func (l *Log) Resumed(at time.Time) bool {
 	l.Ran(at)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := len(l.pauses)
-	return n > 0 && at.Sub(l.pauses[n-1].To) < interval
+	if len(l.pauses) == 0 {
+		return false
+	}
+	last := l.pauses[len(l.pauses)-1]
+	return at.Sub(last.To) < max(interval, last.To.Sub(last.From)/10)
 }
 
 // Within notes that the process runs, and returns how long it did not between two times, of which the second is now.
