@@ -48,8 +48,8 @@ RUNNERS := $(filter-out internal/load/k6operator/,$(sort $(dir $(wildcard intern
 TOPOLOGIES := $(filter-out internal/topology/zalando/,$(sort $(dir $(wildcard internal/topology/*/*.go))))
 
 # What the operator's settings of config/public and config/packages name in place of the default's images.
-OWN_IMAGE := -e 's|"replab:[^"]*"|"replab.local/replab:dev"|'
-PACKAGES  := -e 's|"percona/percona-server:[^"]*"|"replab.local/mysql:9.7"|' -e 's|"mariadb:[^"]*"|"replab.local/mariadb:11.8"|' \
+OWN_IMAGE      := -e 's|"replab:[^"]*"|"replab.local/replab:dev"|'
+PACKAGE_IMAGES := -e 's|"percona/percona-server:[^"]*"|"replab.local/mysql:9.7"|' -e 's|"mariadb:[^"]*"|"replab.local/mariadb:11.8"|' \
   -e 's|\("ZalandoOperator/PostgreSQL": \)"[^"]*"|\1"replab.local/spilo:4.0"|' \
   -e 's|"ghcr.io/zalando/spilo-17:[^"]*"|"replab.local/patroni:4.0"|' -e 's|"haproxy:[^"]*"|"replab.local/haproxy:3.0"|' \
   -e 's|"grafana/k6:[^"]*"|"replab.local/k6:1.8.1"|'
@@ -96,7 +96,7 @@ generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Regenerate deepcopy functions, CR
 	@cp config/zalando/role.yaml charts/replab/files/zalando.yaml
 	@cp config/k6operator/role.yaml charts/replab/files/k6operator.yaml
 	@sed $(OWN_IMAGE) config/manager/operator.json >config/public/operator.json
-	@sed $(OWN_IMAGE) $(PACKAGES) config/manager/operator.json >config/packages/operator.json
+	@sed $(OWN_IMAGE) $(PACKAGE_IMAGES) config/manager/operator.json >config/packages/operator.json
 
 .PHONY: verify
 verify: verify-generated verify-modules lint verify-chart verify-workflows ## Check that what is generated is current, then lint and vet
