@@ -99,7 +99,7 @@ generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Regenerate deepcopy functions, CR
 	@sed $(OWN_IMAGE) $(PACKAGE_IMAGES) config/manager/operator.json >config/packages/operator.json
 
 .PHONY: verify
-verify: verify-generated verify-modules lint verify-chart verify-workflows ## Check that what is generated is current, then lint and vet
+verify: verify-generated verify-modules lint verify-chart verify-workflows verify-words ## Check that what is generated is current, then lint and vet
 
 .PHONY: verify-generated
 verify-generated: $(CONTROLLER_GEN) $(CRD_REF_DOCS)
@@ -126,6 +126,12 @@ verify-chart: $(HELM)
 verify-workflows: $(ACTIONLINT)
 	@echo "verify: actionlint"
 	@$(ACTIONLINT) -shellcheck= -pyflakes=
+
+# A hint: long sentences fail no check here. TestPagesAreShort has the same rule.
+.PHONY: verify-words
+verify-words:
+	@echo "verify: length of sentences and cells"
+	@go run ./hack/words
 
 # Without what make exports: a runner has none of it.
 .PHONY: play-workflow

@@ -34,8 +34,8 @@ type Page struct {
 	Spans []string
 	// Rows of its tables: the text of each cell.
 	Rows [][]string
-	// Paragraphs, also those of lists: their text.
-	Paragraphs []string
+	// Texts are the sentences and the cells of tables, without the generated rows of metrics.
+	Texts []Text
 }
 
 // Block is a block of code.
@@ -64,13 +64,22 @@ func (b Block) Commands() string {
 	return commands.String()
 }
 
-// Pages are all that people read: what stands in the project's folder, and below docs, charts and experiments.
+// Pages reads all pages of the project for a test.
 func Pages(t testing.TB) []Page {
 	t.Helper()
+	pages, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
+}
+
+// All reads the pages in the project's folder, and below docs, charts and experiments.
+func All() ([]Page, error) {
 	root := experiment.Root()
 	files, err := filepath.Glob(filepath.Join(root, "*.md"))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	for _, folder := range []string{"docs", "charts", "experiments"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, _ fs.DirEntry, err error) error {
@@ -80,28 +89,40 @@ func Pages(t testing.TB) []Page {
 			return err
 		})
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 	}
 	var pages []Page
 	for _, file := range files {
 		relative, err := filepath.Rel(root, file)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
-		pages = append(pages, Read(t, relative))
+		page, err := open(relative)
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, page)
 	}
-	return pages
+	return pages, nil
 }
 
 // Read reads one page by its path from the project's folder.
 func Read(t testing.TB, path string) Page {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(experiment.Root(), path))
+	page, err := open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Parse(path, source)
+	return page
+}
+
+func open(path string) (Page, error) {
+	source, err := os.ReadFile(filepath.Join(experiment.Root(), path))
+	if err != nil {
+		return Page{}, err
+	}
+	return Parse(path, source), nil
 }
 
 // Parse reads the text of a page.
@@ -115,6 +136,9 @@ func Parse(path string, source []byte) Page {
 		}
 		return ast.WalkContinue, nil
 	})
+	for i := range page.Texts {
+		page.Texts[i].Page = path
+	}
 	return page
 }
 
@@ -127,7 +151,7 @@ func (p *Page) take(n ast.Node, source []byte) {
 	case *ast.Image:
 		p.Links = append(p.Links, string(n.Destination))
 	case *ast.Paragraph, *ast.TextBlock:
-		p.Paragraphs = append(p.Paragraphs, plain(n, source))
+		p.Texts = append(p.Texts, sentences(n, source)...)
 	case *ast.CodeSpan:
 		p.Spans = append(p.Spans, plain(n, source))
 	case *ast.CodeBlock:
@@ -151,6 +175,9 @@ func (p *Page) take(n ast.Node, source []byte) {
 			row = append(row, plain(cell, source))
 		}
 		p.Rows = append(p.Rows, row)
+		if !strings.HasPrefix(row[0], "replab_") {
+			p.Texts = append(p.Texts, cells(n, source)...)
+		}
 	}
 }
 
@@ -165,11 +192,22 @@ func lines(n ast.Node, source []byte) string {
 
 // plain is the text of a node without its marks.
 func plain(n ast.Node, source []byte) string {
+	said, _ := placed(n, source)
+	return said
+}
+
+// part is where a part of a plain text begins, there and in the source.
+type part struct{ plain, source int }
+
+// placed is the text of a node without its marks, and where its parts begin.
+func placed(n ast.Node, source []byte) (string, []part) {
 	var b strings.Builder
+	var parts []part
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			switch n := n.(type) {
 			case *ast.Text:
+				parts = append(parts, part{b.Len(), n.Segment.Start})
 				b.Write(n.Segment.Value(source))
 				if n.SoftLineBreak() {
 					b.WriteByte(' ')
@@ -180,7 +218,7 @@ func plain(n ast.Node, source []byte) string {
 		}
 		return ast.WalkContinue, nil
 	})
-	return b.String()
+	return b.String(), parts
 }
 
 var notInAnchors = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)

@@ -21,7 +21,10 @@ func TestParseReadsWhatPeopleRead(t *testing.T) {
 			{Text: "make help\n"},
 		},
 		Spans: []string{"Kill", "make demo", "a"}, Rows: [][]string{{"a", "the first"}},
-		Paragraphs: []string{"See here and picture, make demo."},
+		Texts: []Text{
+			{Page: "docs/a.md", Line: 7, Text: "See here and picture, make demo."},
+			{Page: "docs/a.md", Line: 23, Cell: true, Text: "a"}, {Page: "docs/a.md", Line: 23, Cell: true, Text: "the first"},
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the page differs (-want +got):\n%s", diff)

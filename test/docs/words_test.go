@@ -2,63 +2,44 @@ package docs_test
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
 	"replab.dev/test/docs"
 )
 
-const (
-	wordsOfACell     = 25
-	wordsOfASentence = 30
-)
-
-// endOfSentence is a full stop with a space behind it: not the point of a number, a name or a list's colon.
-var endOfSentence = regexp.MustCompile(`[.?!][)"]?\s+`)
-
-// TestPagesAreShort in each cell of a table and each sentence. Blocks of code are neither; api.md and the rows of metrics are generated.
+// TestPagesAreShort in each cell of a table and each sentence. Blocks of code are neither.
 func TestPagesAreShort(t *testing.T) {
-	for _, page := range living(t) {
-		if page.Path == "docs/api.md" {
-			continue
-		}
-		for _, long := range longParts(page) {
-			t.Errorf("%s: %s", page.Path, long)
-		}
+	for _, long := range docs.Long(docs.Pages(t)) {
+		t.Error(long)
 	}
 }
 
-func TestLongPartsCountWords(t *testing.T) {
-	cell, sentence := strings.Repeat("word ", wordsOfACell), strings.Repeat("word ", wordsOfASentence)
-	source := "| a | b |\n|---|---|\n| " + cell + "| [one](two.md) " + cell + "|\n\n" +
-		sentence + "1.5.\n\n- " + strings.TrimSpace(sentence) + ". `Short` one: " + cell + "!\n\n```\n" + sentence + "more\n```\n"
-	long := longParts(docs.Parse("a.md", []byte(source)))
-	if len(long) != 2 || !strings.HasPrefix(long[0], "26 words in a cell") || !strings.HasPrefix(long[1], "31 words in a sentence") {
-		t.Errorf("long parts: %q", long)
+func words(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
+
+func TestHintNamesLongSentencesAndCells(t *testing.T) {
+	source := "# A\n\n| a | b |\n|---|---|\n| " + words(25) + " | [one](two.md) " + words(25) + " |\n\n" +
+		words(30) + ".\n" + words(20) + "\n" + words(10) + " 1.5.\n\n- " + words(30) + ". `Short` one: " + words(25) + "!\n\n" +
+		"```\n" + words(40) + "\n```\n\n| metric | meaning |\n|---|---|\n| `replab_a` | " + words(40) + " |\n"
+	want := "hint: 1 sentences above 30 words, 1 cells of tables above 25 words\n" +
+		"docs/a.md:5: 26 words in a cell: one " + words(25) + "\ndocs/a.md:8: 31 words in a sentence: " + words(30) + " 1.5.\n"
+	var pages []docs.Page
+	for _, path := range []string{"docs/a.md", "docs/api.md", "docs/adr/0001-a.md"} {
+		pages = append(pages, docs.Parse(path, []byte(source)))
+	}
+	if got := docs.Hint(pages); got != want {
+		t.Errorf("hint:\n%s\nwant:\n%s", got, want)
 	}
 }
 
-// longParts are the cells and sentences of a page that have too many words.
-func longParts(page docs.Page) []string {
-	var long []string
-	check := func(kind, text string, most int) {
-		if n := len(strings.Fields(text)); n > most {
-			long = append(long, fmt.Sprintf("%d words in a %s, at most %d: %s", n, kind, most, text))
-		}
+func TestHintListsTheFirstTen(t *testing.T) {
+	var source strings.Builder
+	for range 12 {
+		fmt.Fprintf(&source, "%s.\n\n", words(31))
 	}
-	for _, row := range page.Rows {
-		if strings.HasPrefix(row[0], "replab_") {
-			continue
-		}
-		for _, cell := range row {
-			check("cell", cell, wordsOfACell)
-		}
+	got := docs.Hint([]docs.Page{docs.Parse("a.md", []byte(source.String()))})
+	if lines := strings.Split(strings.TrimSpace(got), "\n"); len(lines) != 11 || !strings.HasPrefix(lines[0], "hint: 12 sentences") ||
+		!strings.HasPrefix(lines[10], "a.md:19: 31 words") {
+		t.Errorf("hint:\n%s", got)
 	}
-	for _, paragraph := range page.Paragraphs {
-		for _, sentence := range endOfSentence.Split(paragraph, -1) {
-			check("sentence", sentence, wordsOfASentence)
-		}
-	}
-	return long
 }
