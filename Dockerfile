@@ -1,4 +1,4 @@
-# For machines that have Go and no registry for the base image: `buildah build --target prebuilt`, see docs/install.md. It comes first, since
+# For machines that have Go and no registry for the base image: `buildah build --target prebuilt`, see docs/how-to/install.md. It comes first, since
 # some builders go through all stages above the one that is asked for.
 FROM scratch AS prebuilt
 ARG TARGETARCH=amd64

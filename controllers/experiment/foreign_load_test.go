@@ -81,7 +81,7 @@ func (h *hired) run(t *testing.T) *Run {
 }
 
 func TestAnOperatorThatIsToRunK6IsAskedForAtOnce(t *testing.T) {
-	askedForAtOnce(t, []string{"docs/k6-operator.md", "use runner Job"}, []string{"rbac.k6Operator", "config/k6operator", "use runner Job"}, func(answer error) (*Run, *scene) {
+	askedForAtOnce(t, []string{"docs/how-to/k6-operator.md", "use runner Job"}, []string{"rbac.k6Operator", "config/k6operator", "use runner Job"}, func(answer error) (*Run, *scene) {
 		h := &hired{answer: answer, gone: true}
 		return h.run(t), &h.scene
 	})
@@ -100,7 +100,7 @@ func TestALoadThatAnotherOperatorLosesEndsTheRun(t *testing.T) {
 		"one is gone":         {hired{stage: "started", jobs: map[string]batchv1.JobConditionType{"semisync-load-1": ""}}, "there is no Job semisync-load-2: it was deleted", "there is no Job semisync-load-2: it was deleted"},
 		"nobody runs it":      {hired{age: 2 * time.Minute}, "see whether it runs", "see whether it runs"},
 		"the TestRun is gone": {hired{gone: true, jobs: both}, "", "TestRun semisync-load was deleted while its load ran"},
-		"the kind is gone":    {hired{answer: &meta.NoKindMatchError{}}, "docs/k6-operator.md", "docs/k6-operator.md"},
+		"the kind is gone":    {hired{answer: &meta.NoKindMatchError{}}, "docs/how-to/k6-operator.md", "docs/how-to/k6-operator.md"},
 		"no right to it":      {hired{answer: forbidden}, "rbac.k6Operator", "rbac.k6Operator"},
 	} {
 		for when, says := range map[string]string{"before": c.before, "during": c.during} {

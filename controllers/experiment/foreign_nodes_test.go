@@ -73,7 +73,7 @@ func (a *abroad) run(t *testing.T) *Run {
 }
 
 func TestAnOperatorThatIsToMakeTheNodesIsAskedForAtOnce(t *testing.T) {
-	askedForAtOnce(t, []string{"as docs/zalando.md says", "use provider StatefulSet"}, []string{"rbac.zalandoOperator", "use provider StatefulSet"}, func(answer error) (*Run, *scene) {
+	askedForAtOnce(t, []string{"as docs/how-to/zalando.md says", "use provider StatefulSet"}, []string{"rbac.zalandoOperator", "use provider StatefulSet"}, func(answer error) (*Run, *scene) {
 		a := &abroad{answer: answer}
 		return a.run(t), &a.scene
 	})
@@ -84,7 +84,7 @@ func TestAnOperatorThatIsGoneWhenItsObjectIsMadeEndsTheRun(t *testing.T) {
 	a := &abroad{apply: &meta.NoKindMatchError{}}
 	run := a.run(t)
 	run.Plan.Deploy = []kube.Object{&unstructured.Unstructured{}}
-	if out, err := deploy(t.Context(), run); err != nil || out.Reason != v1alpha1.ReasonNotFound || !strings.Contains(out.Message, "docs/zalando.md") {
+	if out, err := deploy(t.Context(), run); err != nil || out.Reason != v1alpha1.ReasonNotFound || !strings.Contains(out.Message, "docs/how-to/zalando.md") {
 		t.Errorf("%+v, %v", out, err)
 	}
 }
@@ -114,7 +114,7 @@ func TestWhatAnotherOperatorDoesNotDoEndsTheRun(t *testing.T) {
 		"on its way":             {abroad{status: "Creating"}, time.Minute, ""},
 		"given up":               {abroad{status: "CreateFailed", scene: scene{event: &corev1.Event{Message: "no quota"}}}, time.Second, "no quota"},
 		"pods that nobody knows": {abroad{status: "Creating", made: true}, time.Second, "no container"},
-		"the kind is gone":       {abroad{answer: &meta.NoKindMatchError{}}, time.Second, "docs/zalando.md"},
+		"the kind is gone":       {abroad{answer: &meta.NoKindMatchError{}}, time.Second, "docs/how-to/zalando.md"},
 		"not allowed any more":   {abroad{answer: apierrors.NewForbidden(schema.GroupResource{Resource: "postgresqls"}, "x-db", nil)}, time.Second, "rbac.zalandoOperator"},
 	} {
 		run := c.abroad.run(t)

@@ -51,7 +51,7 @@ func (b *builder) socialObjects() []kube.Object {
 	}
 }
 
-// socialContainer runs the built-in app, or the user's own by the contract of docs/app.md: its image's command, configured by the environment.
+// socialContainer runs the built-in app, or the user's own by the contract of docs/how-to/own-app.md: its image's command, configured by the environment.
 func (b *builder) socialContainer() corev1.Container {
 	c := kube.Container(b.Images, "social")
 	c.Resources = kube.Requests("50m", "32Mi", "256Mi")

@@ -136,7 +136,7 @@ func TestWhatCannotBeAsked(t *testing.T) {
 // TestTheRolesOfThePage give what the page says, and no more.
 func TestTheRolesOfThePage(t *testing.T) {
 	server, here := kubetest.Client(t), namespace(t)
-	for _, block := range docs.Read(t, "docs/kubectl-replab.md").Blocks {
+	for _, block := range docs.Read(t, "docs/reference/kubectl-replab.md").Blocks {
 		if block.Language != "yaml" {
 			continue
 		}

@@ -11,9 +11,9 @@ import (
 	"replab.dev/test/experiment"
 )
 
-// TestTheContractNamesEverythingThatAnAppMustKnow: docs/app.md is what people write their own apps by.
+// TestTheContractNamesEverythingThatAnAppMustKnow: docs/how-to/own-app.md is what people write their own apps by.
 func TestTheContractNamesEverythingThatAnAppMustKnow(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join(experiment.Root(), "docs", "app.md"))
+	file, err := os.ReadFile(filepath.Join(experiment.Root(), "docs", "how-to", "own-app.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestTheContractNamesEverythingThatAnAppMustKnow(t *testing.T) {
 	}
 	for _, n := range names {
 		if !strings.Contains(text, n) {
-			t.Errorf("docs/app.md does not name %s", n)
+			t.Errorf("docs/how-to/own-app.md does not name %s", n)
 		}
 	}
 }

@@ -29,16 +29,16 @@ var units = []struct{ ending, unit string }{
 
 // TestReadingTellsOfEveryFigure of the status, with the unit that its name has, and of no other.
 func TestReadingTellsOfEveryFigure(t *testing.T) {
-	page := docs.Read(t, "docs/reading.md")
+	page := docs.Read(t, "docs/reference/figures.md")
 	told := map[string]bool{}
 	for _, row := range page.Rows {
 		for _, path := range alternatives(row[0]) {
 			if told[path] {
-				t.Errorf("docs/reading.md tells of %s twice", path)
+				t.Errorf("docs/reference/figures.md tells of %s twice", path)
 			}
 			told[path] = true
 			if want := unitOf(path); want != "" && row[2] != want {
-				t.Errorf("docs/reading.md: the unit of %s is %s, not %s", path, want, row[2])
+				t.Errorf("docs/reference/figures.md: the unit of %s is %s, not %s", path, want, row[2])
 			}
 		}
 	}
@@ -50,12 +50,12 @@ func TestReadingTellsOfEveryFigure(t *testing.T) {
 	figures := figuresOfTheStatus(t)
 	for _, path := range slices.Sorted(maps.Keys(figures)) {
 		if !told[path] {
-			t.Errorf("docs/reading.md does not tell of %s", path)
+			t.Errorf("docs/reference/figures.md does not tell of %s", path)
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(told)) {
 		if !figures[path] {
-			t.Errorf("docs/reading.md tells of %s, which the status has not", path)
+			t.Errorf("docs/reference/figures.md tells of %s, which the status has not", path)
 		}
 	}
 }

@@ -29,12 +29,12 @@ var measured = map[string]func(suite string) string{
 // TestTablesOfSuitesAreThoseOfTheirRuns: what a page says of a suite is what was exported of it, and it has the variants of today's file.
 func TestTablesOfSuitesAreThoseOfTheirRuns(t *testing.T) {
 	for name, file := range measured {
-		page := filepath.Join(experiment.Root(), "docs", name+".md")
+		page := filepath.Join(experiment.Root(), "docs", "evidence", name+".md")
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		folders, err := filepath.Glob(filepath.Join(experiment.Root(), "docs", name, "*", "suite.yaml"))
+		folders, err := filepath.Glob(filepath.Join(experiment.Root(), "docs", "evidence", name, "*", "suite.yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}

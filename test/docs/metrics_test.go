@@ -14,7 +14,7 @@ import (
 
 const aboutMetrics = `# Metrics of goals and suites
 
-The names of figures in ` + "`spec.goals`, and in a suite's `comparisons`, `expectations` and `reference`" + `. [reading.md](reading.md) explains each figure.
+The names of figures in ` + "`spec.goals`, and in a suite's `comparisons`, `expectations` and `reference`" + `. [figures.md](figures.md) explains each figure.
 
 - *Of* is what a suite may name beside the metric. Without ` + "`stage`" + ` it is the whole load.
 - An ` + "`item`" + ` is a node (` + "`db-0`" + `), a process (` + "`app`, `proxy`, `k6`, `recorder`, `director`" + `), a direction (` + "`db-0 to db-1`" + `), a size of rows in bytes or a fault.
@@ -35,7 +35,7 @@ func TestPageOfMetricsIsTheCatalogue(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", e.Name, e.Path, placesOf(e.Name), goal)
 	}
-	page := filepath.Join(experiment.Root(), "docs", "metrics-of-suites.md")
+	page := filepath.Join(experiment.Root(), "docs", "reference", "metrics-of-suites.md")
 	text, err := os.ReadFile(page)
 	if string(text) == b.String() {
 		return

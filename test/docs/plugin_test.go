@@ -48,7 +48,7 @@ func TestCommandsOfThePluginExist(t *testing.T) {
 	}
 }
 
-const pluginPage = "docs/kubectl-replab.md"
+const pluginPage = "docs/reference/kubectl-replab.md"
 
 // TestCommandsOfThePluginHaveTheirRow in its page, but those that are hidden.
 func TestCommandsOfThePluginHaveTheirRow(t *testing.T) {

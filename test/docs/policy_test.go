@@ -14,9 +14,9 @@ import (
 
 // TestThePolicyForLiveFiguresOpensTheRecorder of an experiment, at the port that has them, and nothing else.
 func TestThePolicyForLiveFiguresOpensTheRecorder(t *testing.T) {
-	found, err := docs.Read(t, "docs/security.md").YAML()
+	found, err := docs.Read(t, "docs/reference/security.md").YAML()
 	if err != nil || len(found.Objects) != 1 {
-		t.Fatalf("docs/security.md has %d objects, %v; want one", len(found.Objects), err)
+		t.Fatalf("docs/reference/security.md has %d objects, %v; want one", len(found.Objects), err)
 	}
 	var policy networkingv1.NetworkPolicy
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(found.Objects[0].Object, &policy, true); err != nil {

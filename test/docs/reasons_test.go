@@ -17,7 +17,7 @@ import (
 	"replab.dev/test/experiment"
 )
 
-const troubleshooting = "docs/troubleshooting.md"
+const troubleshooting = "docs/how-to/debug.md"
 
 // TestTroubleshootingHasEveryConditionAndReason that the operator can set, and no other.
 func TestTroubleshootingHasEveryConditionAndReason(t *testing.T) {

@@ -22,9 +22,9 @@ import (
 	"replab.dev/test/experiment"
 )
 
-// TestSuitesOfThePageAreRight: the suite of docs/suites.md, also with the page's drawn faults, and every trial of it.
+// TestSuitesOfThePageAreRight: the suite of docs/how-to/suites.md, also with the page's drawn faults, and every trial of it.
 func TestSuitesOfThePageAreRight(t *testing.T) {
-	found, err := docs.Read(t, "docs/suites.md").YAML()
+	found, err := docs.Read(t, "docs/how-to/suites.md").YAML()
 	if err != nil {
 		t.Fatal(err)
 	}

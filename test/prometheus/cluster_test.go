@@ -83,7 +83,7 @@ func (c cluster) get(t *testing.T, to any, args ...string) {
 	}
 }
 
-// known is in warnings about percentiles beyond all successes, which are meant to be infinite: docs/metrics.md says why.
+// known is in warnings about percentiles beyond all successes, which are meant to be infinite: docs/reference/metrics.md says why.
 var known = regexp.MustCompile(`quantile value should be between 0 and 1|more warning annotations omitted`)
 
 // ask Prometheus what Grafana would, about a span of time. What else it warns of is an error here.

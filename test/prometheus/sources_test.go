@@ -149,7 +149,7 @@ func rules(t *testing.T) (all []rule) {
 	return all
 }
 
-// family is a metric as docs/metrics.md has it, where each process's own tests hold it against what the process tells.
+// family is a metric as docs/reference/metrics.md has it, where each process's own tests hold it against what the process tells.
 type family struct {
 	kind   string
 	labels []string
@@ -160,11 +160,11 @@ var row = regexp.MustCompile("(?m)^\\| `(replab_\\w+)` \\| ([a-z ]+) \\| ([a-z, 
 func documented(t *testing.T) map[string]family {
 	t.Helper()
 	all := map[string]family{}
-	for _, r := range row.FindAllStringSubmatch(string(read(t, "../../docs/metrics.md")), -1) {
+	for _, r := range row.FindAllStringSubmatch(string(read(t, "../../docs/reference/metrics.md")), -1) {
 		all[r[1]] = family{r[2], strings.Split(r[3], ", ")}
 	}
 	if len(all) < 50 {
-		t.Fatalf("docs/metrics.md has %d metrics, of more than 50", len(all))
+		t.Fatalf("docs/reference/metrics.md has %d metrics, of more than 50", len(all))
 	}
 	return all
 }

@@ -150,7 +150,7 @@ func (s *suite) measurable(m v1alpha1.SuiteMetric, stage, item string, path *fie
 
 func (s *suite) isFigure(m v1alpha1.SuiteMetric, path *field.Path) bool {
 	unknown := s.metrics(string(m)) == Scopes{}
-	s.refuse(unknown, path, fmt.Sprintf("%q is no figure of a trial. Use a metric of docs/metrics-of-suites.md.", m))
+	s.refuse(unknown, path, fmt.Sprintf("%q is no figure of a trial. Use a metric of docs/reference/metrics-of-suites.md.", m))
 	return !unknown
 }
 

@@ -53,7 +53,7 @@ func (Runner) Kind() kube.Object {
 func (Runner) ForeignKind() kube.ForeignKind {
 	return kube.ForeignKind{
 		GroupVersionKind: kind,
-		NotServed:        "load.runner K6Operator needs the k6-operator, and this cluster does not know its kind TestRun of k6.io/v1alpha1: install it as docs/k6-operator.md says, or use runner Job",
+		NotServed:        "load.runner K6Operator needs the k6-operator, and this cluster does not know its kind TestRun of k6.io/v1alpha1: install it as docs/how-to/k6-operator.md says, or use runner Job",
 		Forbidden:        "replab's operator may not use testruns.k6.io: set rbac.k6Operator to true in the values of its chart, or apply config/k6operator where config/default installed it",
 	}
 }

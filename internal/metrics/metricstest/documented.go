@@ -1,4 +1,4 @@
-// Package metricstest holds what processes tell Prometheus against docs/metrics.md, and against Prometheus' conventions.
+// Package metricstest holds what processes tell Prometheus against docs/reference/metrics.md, and against Prometheus' conventions.
 package metricstest
 
 import (
@@ -18,9 +18,9 @@ import (
 	"replab.dev/internal/metrics"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/metrics.md anew")
+var update = flag.Bool("update", false, "write the tables of docs/reference/metrics.md anew")
 
-// Documented fails unless docs/metrics.md has exactly these families under a process's name, with -update it writes them there, and
+// Documented fails unless docs/reference/metrics.md has exactly these families under a process's name, with -update it writes them there, and
 // unless all of what is gathered whose name begins with "replab_" is among them, as it is described.
 func Documented(t *testing.T, process string, families []*metrics.Family, from prometheus.Gatherer) {
 	t.Helper()
@@ -122,11 +122,11 @@ func labels(g *dto.MetricFamily) (names []string) {
 	return names
 }
 
-// document compares the table between a process's marks in docs/metrics.md with the families.
+// document compares the table between a process's marks in docs/reference/metrics.md with the families.
 func document(t *testing.T, process string, families []*metrics.Family) {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
-	file := filepath.Join(filepath.Dir(here), "../../../docs/metrics.md")
+	file := filepath.Join(filepath.Dir(here), "../../../docs/reference/metrics.md")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func document(t *testing.T, process string, families []*metrics.Family) {
 		return
 	}
 	if !*update {
-		t.Fatalf("docs/metrics.md has of %s\n%s\nand the process\n%s\nrun this test with -update", process, old, now)
+		t.Fatalf("docs/reference/metrics.md has of %s\n%s\nand the process\n%s\nrun this test with -update", process, old, now)
 	}
 	if err := os.WriteFile(file, []byte(head+begin+now+end+tail), 0o644); err != nil {
 		t.Fatal(err)

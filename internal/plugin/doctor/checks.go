@@ -142,7 +142,7 @@ func permissions(f Facts) []Finding {
 	}
 	var all []Finding
 	if len(f.Denied) > 0 {
-		all = append(all, Finding{Bad, what, fmt.Sprintf("in namespace %s you may not %s: the role in docs/kubectl-replab.md grants that", f.Namespace, strings.Join(f.Denied, ", "))})
+		all = append(all, Finding{Bad, what, fmt.Sprintf("in namespace %s you may not %s: the role in docs/reference/kubectl-replab.md grants that", f.Namespace, strings.Join(f.Denied, ", "))})
 	}
 	for _, d := range f.DeniedUseful {
 		all = append(all, Finding{Note, what, fmt.Sprintf("in namespace %s you may not %s; needed for %s", f.Namespace, d.Right, d.Without)})

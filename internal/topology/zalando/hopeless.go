@@ -67,7 +67,7 @@ func remedyOf(p topology.Params, event string) string {
 func unfit(p topology.Params, set *appsv1.StatefulSet) string {
 	// The configuration is one for all of that operator's clusters.
 	const remedy = "set %s in the configuration of the Zalando operator (%s), restart it and begin anew. " +
-		"It holds for all its clusters: use an operator that has none but those of experiments (zalandoOperator.controllerID in the values of replab's chart, see docs/zalando.md)"
+		"It holds for all its clusters: use an operator that has none but those of experiments (zalandoOperator.controllerID in the values of replab's chart, see docs/how-to/zalando.md)"
 	template := set.Spec.Template
 	var wanted []string
 	missing := false

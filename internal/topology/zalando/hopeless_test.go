@@ -37,8 +37,8 @@ func made(p topology.Params) *appsv1.StatefulSet {
 
 // TestTheOperatorIsInstalledInOneWay: what is said where it is missing is not another one than the page's.
 func TestTheOperatorIsInstalledInOneWay(t *testing.T) {
-	if says := (Driver{}).ForeignKind().NotServed; !strings.Contains(says, "docs/zalando.md") || strings.Contains(says, "helm ") || strings.Contains(says, "kubectl ") {
-		t.Errorf("it says %q, want docs/zalando.md, and no command of its own", says)
+	if says := (Driver{}).ForeignKind().NotServed; !strings.Contains(says, "docs/how-to/zalando.md") || strings.Contains(says, "helm ") || strings.Contains(says, "kubectl ") {
+		t.Errorf("it says %q, want docs/how-to/zalando.md, and no command of its own", says)
 	}
 }
 

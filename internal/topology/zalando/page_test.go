@@ -9,7 +9,7 @@ import (
 
 // TestTheCommandOfThePageSetsWhatExperimentsNeed, and nothing by which an operator that is there already would suffer.
 func TestTheCommandOfThePageSetsWhatExperimentsNeed(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "zalando.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "how-to", "zalando.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
