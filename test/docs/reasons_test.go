@@ -17,10 +17,13 @@ import (
 	"replab.dev/test/experiment"
 )
 
-const troubleshooting = "docs/how-to/debug.md"
+const debugPage = "docs/how-to/debug.md"
 
-// TestTroubleshootingHasEveryConditionAndReason that the operator can set, and no other.
-func TestTroubleshootingHasEveryConditionAndReason(t *testing.T) {
+// reasonPages have the conditions, the reasons and the verdicts in their tables.
+var reasonPages = []string{debugPage, "docs/reference/conditions.md", "docs/concepts/verdicts.md"}
+
+// TestPagesHaveEveryConditionAndReason that the operator can set, and no other.
+func TestPagesHaveEveryConditionAndReason(t *testing.T) {
 	inCode := map[string]bool{}
 	for _, file := range parsed(t, "api/v1alpha1") {
 		constants(file, inCode)
@@ -34,9 +37,11 @@ func TestTroubleshootingHasEveryConditionAndReason(t *testing.T) {
 		})
 	}
 	onPage, word := map[string]bool{}, regexp.MustCompile(`^[A-Z][A-Za-z]+$`)
-	for _, row := range docs.Read(t, troubleshooting).Rows {
-		if word.MatchString(row[0]) {
-			onPage[row[0]] = true
+	for _, page := range reasonPages {
+		for _, row := range docs.Read(t, page).Rows {
+			if word.MatchString(row[0]) {
+				onPage[row[0]] = true
+			}
 		}
 	}
 	if len(inCode) < 40 {
@@ -44,12 +49,12 @@ func TestTroubleshootingHasEveryConditionAndReason(t *testing.T) {
 	}
 	for name := range inCode {
 		if !onPage[name] {
-			t.Errorf("%s does not tell of %s", troubleshooting, name)
+			t.Errorf("no page of %v has %s", reasonPages, name)
 		}
 	}
 	for name := range onPage {
 		if !inCode[name] {
-			t.Errorf("%s tells of %s, which no code sets", troubleshooting, name)
+			t.Errorf("%v have %s, which no code sets", reasonPages, name)
 		}
 	}
 }
@@ -134,13 +139,13 @@ func TestSentencesOfTheStatusAreSaid(t *testing.T) {
 		}
 	}
 	quoted := 0
-	for _, row := range docs.Read(t, troubleshooting).Rows {
+	for _, row := range docs.Read(t, debugPage).Rows {
 		if !strings.Contains(row[0], "…") {
 			continue
 		}
 		quoted++
 		if !slices.ContainsFunc(said, func(text string) bool { return hasParts(text, strings.Split(row[0], "…")) }) {
-			t.Errorf("%s quotes a sentence that nobody says: %s", troubleshooting, row[0])
+			t.Errorf("%s quotes a sentence that nobody says: %s", debugPage, row[0])
 		}
 	}
 	if quoted == 0 {
