@@ -2,7 +2,7 @@ package v1alpha1
 
 // AppSpec is the social app.
 type AppSpec struct {
-	// image of the app instead of the built-in one: an app of your own that keeps to the contract of docs/app.md.
+	// image of the app instead of the built-in one: an app of your own that keeps to the contract of docs/how-to/own-app.md.
 	// +optional
 	Image ImageName `json:"image,omitempty"`
 	// replicas of the app.
