@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"replab.dev/api/v1alpha1"
@@ -158,7 +159,9 @@ func (c conclusion) told() (v1alpha1.Verdict, []string, string) {
 	return "", nil, ""
 }
 
-// undecided tells whether a repetition may give an answer: this command began the experiment, and it was not aborted.
+// undecided tells whether a repetition may give an answer: this command began the experiment, and it was not aborted. A goal that was missed is an
+// answer, which a repetition would remove.
 func (c conclusion) undecided() bool {
-	return c.begunHere && c.experiment != nil && c.experiment.Status.Verdict == v1alpha1.VerdictInconclusive && !c.experiment.Spec.Abort && c.code == ExitUnknown
+	return c.begunHere && c.experiment != nil && c.experiment.Status.Verdict == v1alpha1.VerdictInconclusive && !c.experiment.Spec.Abort && c.code == ExitUnknown &&
+		!slices.ContainsFunc(c.experiment.Status.Goals, func(g v1alpha1.GoalStatus) bool { return g.Met == metav1.ConditionFalse })
 }

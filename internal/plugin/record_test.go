@@ -110,17 +110,20 @@ func TestWhatIsNotRepeated(t *testing.T) {
 	refused.code = ExitNotRun
 	others := of(v1alpha1.VerdictInconclusive, false)
 	others.begunHere = false
+	missed := of(v1alpha1.VerdictInconclusive, false)
+	missed.experiment.Status.Goals = []v1alpha1.GoalStatus{{Met: metav1.ConditionTrue}, {Met: metav1.ConditionFalse}}
 	for name, c := range map[string]struct {
 		end  conclusion
 		want bool
 	}{
-		"inconclusive": {of(v1alpha1.VerdictInconclusive, false), true},
-		"passed":       {of(v1alpha1.VerdictPassed, false), false},
-		"invalid":      {of(v1alpha1.VerdictInvalid, false), false},
-		"aborted":      {of(v1alpha1.VerdictInconclusive, true), false},
-		"refused":      {refused, false},
-		"somebody's":   {others, false},
-		"a suite":      {conclusion{code: ExitUnknown, suite: &v1alpha1.ReplicationSuite{}}, false},
+		"inconclusive":  {of(v1alpha1.VerdictInconclusive, false), true},
+		"passed":        {of(v1alpha1.VerdictPassed, false), false},
+		"invalid":       {of(v1alpha1.VerdictInvalid, false), false},
+		"aborted":       {of(v1alpha1.VerdictInconclusive, true), false},
+		"refused":       {refused, false},
+		"a goal missed": {missed, false},
+		"somebody's":    {others, false},
+		"a suite":       {conclusion{code: ExitUnknown, suite: &v1alpha1.ReplicationSuite{}}, false},
 	} {
 		if got := c.end.undecided(); got != c.want {
 			t.Errorf("%s: %v", name, got)

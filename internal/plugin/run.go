@@ -38,8 +38,8 @@ func runCommand(o *Options) *cobra.Command {
 each other's figures. What else is in the files, such as the ConfigMap of a k6 script, is applied first. All is tried without effect before
 anything runs, so that a field that is wrong is told at once.
 
---junit and --summary write what came of the runs for a CI server. --retry-inconclusive repeats an experiment that could not be measured; a suite has
-retries of its own.
+--junit and --summary write what came of the runs for a CI server. --retry-inconclusive repeats an experiment that could not be measured and missed no
+goal; a suite has retries of its own.
 
 An experiment or a suite runs once. One of the same name that is still under way is shown, also with --replace; one that is over has to make room:
 --replace removes it with its results.
