@@ -6,6 +6,8 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
+.NOTPARALLEL:
+$(if $(word 2,$(CURDIR))$(word 2,$(LOCAL_DIR)),$(error the paths of the checkout and of LOCAL_DIR must have no blanks))
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 export VERSION
@@ -114,7 +116,7 @@ verify-modules:
 	@echo "verify: go.mod lists what is imported"
 	@go mod tidy -diff
 	@cd hack/release && go mod tidy -diff
-	@cd test/prometheus && go mod tidy -diff
+	@for module in test/prometheus hack/local hack/release; do (cd $$module && go mod tidy -diff) || exit 1; done
 
 .PHONY: verify-chart
 verify-chart: $(HELM)

@@ -5,7 +5,7 @@
 # choice. KIND_CONFIG is the configuration of kind, whose version is in
 # hack/local/go.mod.
 
-LOCAL_DIR ?= $(CURDIR)/.local
+override LOCAL_DIR := $(abspath $(or $(LOCAL_DIR),.local))
 export LOCAL_DIR
 LOCAL := $(LOCAL_DIR)/bin/local
 KIND_CONFIG ?= config/kind/one.yaml

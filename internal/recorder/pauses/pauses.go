@@ -65,7 +65,7 @@ func (l *Log) Ran(at time.Time) {
 }
 
 // Resumed notes that the process runs, and reports whether it began to so recently that what is read now may have come in a pause. A busy machine
-// takes longer to read what came in a long one: within a tenth of the pause, and at least an interval.
+// takes longer to read what came in a long one: within a tenth of the pause, and at least an interval and at most a second.
 func (l *Log) Resumed(at time.Time) bool {
 	if l == nil {
 		return false
@@ -77,7 +77,7 @@ func (l *Log) Resumed(at time.Time) bool {
 		return false
 	}
 	last := l.pauses[len(l.pauses)-1]
-	return at.Sub(last.To) < max(interval, last.To.Sub(last.From)/10)
+	return at.Sub(last.To) < min(max(interval, last.To.Sub(last.From)/10), time.Second)
 }
 
 // Within notes that the process runs, and returns how long it did not between two times, of which the second is now.

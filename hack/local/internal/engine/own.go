@@ -42,7 +42,8 @@ func Use(l layout.Layout) (bool, error) {
 
 // Up makes sure that an engine answers: the machine's, or else our own.
 func Up(l layout.Layout) error {
-	if _, running := table(l).Find(name); !running && answers() {
+	_, there := table(l).Find(name)
+	if !there && answers() {
 		return nil
 	}
 	// Both would have the same bridge, chains and cgroup.
@@ -50,8 +51,10 @@ func Up(l layout.Layout) error {
 		dir := filepath.Dir(others[0])
 		return fmt.Errorf("another cluster is up in %s: take it down with LOCAL_DIR=%s make cluster-down", dir, dir)
 	}
-	if err := install(l); err != nil {
-		return err
+	if !there {
+		if err := install(l); err != nil {
+			return err
+		}
 	}
 	if err := use(l); err != nil {
 		return err
@@ -71,41 +74,25 @@ func Up(l layout.Layout) error {
 	return say.Step("start a Docker engine", func() error { return start(l, d) })
 }
 
-// explain says what the machine gets, and how it gets rid of it.
+// explain says what changes on the machine, and how to undo it.
 func explain(l layout.Layout) {
 	say.Line("No Docker engine answers, so one is started in %s. While it is up, the machine has:", l.Engine())
 	say.Line("  - the bridges docker0 and br-*, chains of iptables named DOCKER*, the cgroup %s;", cgroup)
-	say.Line("  - kernel settings as Docker and Kubernetes want them; %s has those from before.", journalPath(l))
-	say.Line("Undo: make cluster-down. Debian's package stays: apt-get purge --auto-remove docker.io")
+	say.Line("  - kernel settings as Docker and Kubernetes want them, such as forwarding between networks; %s has those from before.", journalPath(l))
+	say.Line("Undo: make cluster-down. Debian's package stays, and its service starts at the next boot: apt-get purge --auto-remove docker.io")
 }
 
-// install installs Debian's engine. Installing it starts none: ours has data and
-// a socket of its own.
+// install installs Debian's engine. Ours has data and a socket of its own.
 func install(l layout.Layout) error {
 	if err := preflight.Root(); err != nil {
 		return fmt.Errorf("no Docker engine answers, and to start one: %w", err)
 	}
-	policy, err := forbidServices()
-	if err != nil {
-		return err
-	}
-	return errors.Join(preflight.Engine(l), policy())
+	return preflight.Engine(l)
 }
 
-const policyFile = "/usr/sbin/policy-rc.d"
-
-// forbidServices keeps packages from starting their services, until the returned
-// function is called.
-func forbidServices() (allow func() error, err error) {
-	f, err := os.OpenFile(policyFile, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if errors.Is(err, os.ErrExist) {
-		return func() error { return nil }, nil // the machine has a policy
-	}
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.WriteString("#!/bin/sh\nexit 101\n")
-	return func() error { return os.Remove(policyFile) }, errors.Join(err, f.Close())
+// machineAnswers tells whether the engine of the machine runs beside our own.
+func machineAnswers() bool {
+	return exec.Command("docker", "--host", "unix:///var/run/docker.sock", "version").Run() == nil
 }
 
 func journalPath(l layout.Layout) string { return l.Engine("host.json") }
@@ -203,14 +190,15 @@ func Down(l layout.Layout, purge bool) error {
 		return err
 	}
 	return say.Step("end the Docker engine", func() error {
-		errs := []error{
-			table(l).Stop(name, stopPatience),
-			endRest(l),
-			cgroup.EndProcesses(startPatience),
-			host.Unmount(l.Engine()),
-			journal.RemoveDocker(),
-			cgroup.Remove(),
-			journal.Restore(),
+		errs := []error{table(l).Stop(name, stopPatience), endRest(l)}
+		others := table(l).Elsewhere(name)
+		if len(others) == 0 {
+			errs = append(errs, cgroup.EndProcesses(startPatience), cgroup.Remove())
+		}
+		errs = append(errs, host.Unmount(l.Engine()))
+		// An engine that still runs needs bridges, chains and settings.
+		if len(others) == 0 && !machineAnswers() {
+			errs = append(errs, journal.RemoveDocker(), journal.Restore())
 		}
 		if err := errors.Join(errs...); err != nil {
 			return fmt.Errorf("not all could be removed; running this again is safe:\n%w", err)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"replab.dev/hack/local/internal/proc"
 )
 
 // dockerBridge is a name that Docker gives to a bridge.
@@ -41,6 +43,10 @@ func links() ([]string, error) {
 // since the journal was opened. Those of one that was there before get back what
 // they held then.
 func (j Journal) RemoveDocker() error {
+	// A restart of the machine has removed them: what is there is another engine's.
+	if boot, err := proc.BootID(); err != nil || boot != j.Boot {
+		return err
+	}
 	all, err := netlink.LinkList()
 	if err != nil {
 		return err

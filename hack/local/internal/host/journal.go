@@ -119,6 +119,10 @@ func ReadJournal(path string) (Journal, error) {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return j, fmt.Errorf("%s is damaged: %w", path, err)
 	}
+	// What is restored is what was changed, whatever the file says.
+	known := append(slices.Collect(maps.Keys(sysctls)), otherSysctls...)
+	maps.DeleteFunc(j.Sysctls, func(name, _ string) bool { return !slices.Contains(known, name) })
+	j.Folders = slices.DeleteFunc(j.Folders, func(folder string) bool { return !slices.Contains(hostFolders, folder) })
 	return j, nil
 }
 
@@ -130,7 +134,10 @@ func (j Journal) write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
+	if err := os.WriteFile(path+".next", append(b, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".next", path)
 }
 
 // SetSysctls sets what differs.

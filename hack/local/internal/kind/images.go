@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -47,11 +48,12 @@ func Images(l layout.Layout, w Wish) error {
 	if !reached || err != nil || len(all) == 0 {
 		return errors.Join(errors.New("the cluster is not up: run make cluster-up first"), explain(err))
 	}
+	// What was chosen before holds for what is brought later.
+	if text, err := os.ReadFile(l.ImagesFrom()); err == nil && w.From == "" {
+		w.From = strings.TrimSpace(string(text))
+	}
 	from, only, err := w.settle()
 	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(l.ImagesFrom(), []byte(from+"\n"), 0o644); err != nil {
 		return err
 	}
 	if err := w.Prepare(l); err != nil {
@@ -62,7 +64,10 @@ func Images(l layout.Layout, w Wish) error {
 	for _, n := range all {
 		stores = append(stores, image.Node(n.String()))
 	}
-	return image.EnsureAll(l, only, stores...)
+	if err := image.EnsureAll(l, only, stores...); err != nil {
+		return err
+	}
+	return os.WriteFile(l.ImagesFrom(), []byte(from+"\n"), 0o644)
 }
 
 // Prepare makes what Images brings. It needs no cluster.
@@ -86,6 +91,11 @@ func (w Wish) Prepare(l layout.Layout) error {
 
 // settle is where images come from and which are brought.
 func (w Wish) settle() (from string, only []string, err error) {
+	if w.Experiment != "" {
+		if _, err := os.Stat(w.Experiment); err != nil {
+			return "", nil, err
+		}
+	}
 	if from, err = source(w.From, registry.Reachable); err != nil {
 		return "", nil, err
 	}
@@ -124,12 +134,16 @@ func needs(file string) ([]string, error) {
 		return nil, err
 	}
 	var x struct {
+		Kind string
 		Spec struct {
 			Topology struct{ Type, Engine string }
 		}
 	}
 	if err := yaml.Unmarshal(text, &x); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if x.Kind == "ReplicationSuite" {
+		return nil, nil // its variants may be of any kind: all
 	}
 	byType := map[string]string{"Patroni": "PostgreSQL", "Galera": "MariaDB"}
 	server, ok := servers[cmp.Or(x.Spec.Topology.Engine, byType[x.Spec.Topology.Type], "MySQL")]

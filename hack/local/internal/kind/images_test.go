@@ -36,4 +36,10 @@ func TestNeedsOfExperiments(t *testing.T) {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 	}
+	if got, err := needs(filepath.Join(l.Checkout, "experiments", "suites", "failover.yaml")); got != nil || err != nil {
+		t.Errorf("a suite: got %q, %v, want all", got, err)
+	}
+	if _, _, err := (Wish{From: Public, Experiment: "none.yaml"}).settle(); err == nil {
+		t.Error("a missing file gives no error")
+	}
 }

@@ -58,16 +58,22 @@ func Up(l layout.Layout, file string, w Wish) error {
 		err = create(l, p, config, wanted)
 		lane.Wait()
 		err = errors.Join(err, images)
+	case belongsElsewhere(l, existing) != "":
+		return foreign(l, existing)
 	case len(existing) != wanted:
 		return fmt.Errorf("the cluster has %d nodes and %s asks for %d: run make cluster-down first", len(existing), file, wanted)
 	default:
-		err = start(existing)
+		if err = start(existing); err == nil && unfinished(existing) {
+			if err = p.Delete(Name, l.Kubeconfig()); err == nil {
+				err = create(l, p, config, wanted)
+			}
+		}
 	}
 	if err != nil {
 		return err
 	}
 	if err := usable(p); err != nil {
-		return err
+		return fmt.Errorf("%w: run make cluster-down cluster-up", err)
 	}
 	if err := p.ExportKubeConfig(Name, l.Kubeconfig(), false); err != nil {
 		return explain(err)
@@ -95,6 +101,30 @@ func create(l layout.Layout, p *cluster.Provider, config []byte, nodes int) erro
 			cluster.CreateWithDisplaySalutation(false),
 		))
 	})
+}
+
+// belongsElsewhere is the checkout that the cluster was made from, if that is
+// another one: all clusters have one name.
+func belongsElsewhere(l layout.Layout, all []nodes.Node) string {
+	const source = `{{range .Mounts}}{{if eq .Destination "/patches"}}{{.Source}}{{end}}{{end}}`
+	for _, n := range all {
+		out, err := exec.Command("docker", "inspect", "--format", source, n.String()).Output()
+		checkout, ours := strings.CutSuffix(strings.TrimSpace(string(out)), "/config/kind/patches")
+		if err == nil && ours && checkout != l.Checkout {
+			return checkout
+		}
+	}
+	return ""
+}
+
+func foreign(l layout.Layout, all []nodes.Node) error {
+	return fmt.Errorf("the cluster %s was made from %s: run make cluster-down there first", Name, belongsElsewhere(l, all))
+}
+
+// unfinished tells whether the creation of the cluster was interrupted.
+func unfinished(all []nodes.Node) bool {
+	planes, err := nodeutils.ControlPlaneNodes(all)
+	return err == nil && len(planes) > 0 && exec.Command("docker", "exec", planes[0].String(), "test", "-e", "/etc/kubernetes/admin.conf").Run() != nil
 }
 
 // start starts nodes that were stopped, by a restart of the machine or of the engine.
@@ -157,6 +187,9 @@ func Down(l layout.Layout, purge bool) error {
 		return err
 	}
 	if reached {
+		if all, err := provider().ListNodes(Name); err == nil && belongsElsewhere(l, all) != "" {
+			return foreign(l, all)
+		}
 		err := say.Slow("delete the cluster", func() error { return explain(provider().Delete(Name, l.Kubeconfig())) })
 		if err != nil {
 			say.Line("  the cluster is not deleted in order: %s", err)

@@ -83,7 +83,11 @@ func (l Layout) Engine(parts ...string) string {
 
 // RemoveCaches removes what survives, but for the engine's images.
 func (l Layout) RemoveCaches() error {
-	return errors.Join(os.RemoveAll(l.Bin("")), os.RemoveAll(l.Images()), os.RemoveAll(l.Rootfs("")), os.RemoveAll(l.Log("")))
+	var errs []error
+	for _, name := range []string{"bin", "images", "rootfs", "log", "templates", "vm", "registry", "promtool", "bench.log"} {
+		errs = append(errs, os.RemoveAll(l.below(name)))
+	}
+	return errors.Join(errs...)
 }
 
 // What exists while the cluster is up.

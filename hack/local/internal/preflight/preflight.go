@@ -61,6 +61,14 @@ func Engine(l layout.Layout) error {
 	if err := space(l); err != nil {
 		return err
 	}
+	missing, err := missingPackages(enginePackages)
+	if err != nil {
+		return err
+	}
+	// Debian's would take its place.
+	if path, err := exec.LookPath("dockerd"); err == nil && slices.Contains(missing, "docker.io") {
+		return fmt.Errorf("%s is installed and does not answer: start it, or set DOCKER_HOST", path)
+	}
 	if err := packages(enginePackages); err != nil {
 		return err
 	}
@@ -96,8 +104,10 @@ func space(l layout.Layout) error {
 		return fmt.Errorf("look for space in %s: %w", l.Dir, err)
 	}
 	want := uint64(needed)
-	if _, err := os.Stat(l.Images("mysql")); err == nil {
-		want = warm
+	for _, cached := range []string{l.Images("mysql"), l.Engine("data")} {
+		if _, err := os.Stat(cached); err == nil {
+			want = warm
+		}
 	}
 	if free := fs.Bavail * uint64(fs.Bsize); free < want {
 		return fmt.Errorf("%s has %.1f GiB free and the cluster needs %.0f: make space, or set LOCAL_DIR to a folder on another disk",
@@ -147,7 +157,35 @@ func missingFrom(wanted []string, answer string) []string {
 // install tries with the package lists that are there and renews them only when
 // that fails, since renewing takes longer than all the rest.
 func install(names []string) error {
-	args := append([]string{"install", "--yes", "--no-install-recommends"}, names...)
+	allow, err := forbidServices()
+	if err != nil {
+		return err
+	}
+	return errors.Join(installQuietly(names), allow())
+}
+
+const (
+	policyFile = "/usr/sbin/policy-rc.d"
+	policy     = "#!/bin/sh\n# replab: packages start no services while they are installed\nexit 101\n"
+)
+
+// forbidServices keeps packages from starting their services, until the returned
+// function is called. A policy that the machine has stays, but for one of ours that
+// was left behind.
+func forbidServices() (allow func() error, err error) {
+	text, err := os.ReadFile(policyFile)
+	if err == nil && string(text) != policy {
+		return func() error { return nil }, nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	return func() error { return os.Remove(policyFile) }, os.WriteFile(policyFile, []byte(policy), 0o755)
+}
+
+func installQuietly(names []string) error {
+	// Other people's packages stay: Docker's own conflicts with Debian's.
+	args := append([]string{"install", "--yes", "--no-remove", "--no-install-recommends"}, names...)
 	if _, err := apt(args...); err == nil {
 		return nil
 	}

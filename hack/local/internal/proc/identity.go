@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Identity tells one process from every other that had or will have its number.
@@ -111,8 +112,13 @@ func all() []int {
 }
 
 // environment is a process's environment as it was given at its start. It is nil
-// for a process that is gone or is the kernel's.
+// for a process that is gone, is the kernel's, or is another user's, who could claim
+// anything.
 func environment(pid int) []string {
+	info, err := os.Stat(filepath.Join("/proc", strconv.Itoa(pid)))
+	if err != nil || info.Sys().(*syscall.Stat_t).Uid != uint32(os.Geteuid()) {
+		return nil
+	}
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 	if err != nil {
 		return nil
