@@ -11,9 +11,13 @@ import (
 // area is what a commit's subject begins with.
 var area = regexp.MustCompile(`^([\w./ -]{1,24}): (.+)$`)
 
-// notes writes the subjects of the commits since the tag before.
+// notes writes the subjects of the commits since the tag before. A final version's notes begin at the final version before it.
 func (r *release) notes() error {
-	tag, err := output("git", "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*", "HEAD^")
+	describe := []string{"describe", "--tags", "--abbrev=0", "--match", "v[0-9]*"}
+	if !strings.Contains(r.version, "-") {
+		describe = append(describe, "--exclude", "*-*")
+	}
+	tag, err := output("git", append(describe, "HEAD^")...)
 	if err != nil {
 		return r.write("notes.md", []byte("The first release. CHANGELOG.md says what replab does.\n"))
 	}

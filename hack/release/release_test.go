@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -161,6 +162,35 @@ func TestSubjectsAreGroupedByArea(t *testing.T) {
 	const want = "\n## lag\n\n- read less\n- wait\n\n## other\n\n- Say more\n- a sentence that is too long for an area: no\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestNotesOfAFinalVersionSkipCandidates(t *testing.T) {
+	t.Chdir(t.TempDir())
+	git := func(args ...string) {
+		t.Helper()
+		if _, err := output("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.org"}, args...)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "--quiet")
+	for _, tag := range []string{"v0.1.0", "v0.2.0-rc.1", "v0.2.0-rc.2"} {
+		git("commit", "--quiet", "--allow-empty", "--message", "lag: before "+tag)
+		git("tag", tag)
+	}
+	git("commit", "--quiet", "--allow-empty", "--message", "lag: last")
+	for version, want := range map[string]string{
+		"v0.2.0":      "Changes since v0.1.0, by area.\n\n## lag\n\n- before v0.2.0-rc.1\n- before v0.2.0-rc.2\n- last\n",
+		"v0.2.0-rc.3": "Changes since v0.2.0-rc.2, by area.\n\n## lag\n\n- last\n",
+	} {
+		r := release{version: version, out: t.TempDir()}
+		if err := r.notes(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join(r.out, "notes.md"))
+		if diff := cmp.Diff(want, string(got)); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", version, err, diff)
+		}
 	}
 }
 
