@@ -45,14 +45,31 @@ func (r *release) check(p platform, binary []byte) error {
 	if emulator == nil {
 		return nil
 	}
-	cmd := exec.Command("go", "test", "-trimpath", "-vet=off", "-count=1", "-short", "-exec", emulator[0], "-run", recorderTests, "./internal/recorder")
+	cmd := exec.Command("go", "test", "-trimpath", "-vet=off", "-count=1", "-short", "-v", "-exec", emulator[0],
+		"-run", "^("+strings.Join(recorderTests, "|")+")$", "./internal/recorder")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch)
 	if said, err = finished(cmd); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	fmt.Fprintf(r.said, "%s: recorder: %s", what, said)
+	if err := allPassed(said); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	fmt.Fprintf(r.said, "%s: recorder: %d tests passed\n", what, len(recorderTests))
 	return nil
 }
 
 // recorderTests start no other programs, which an emulator would not run.
-const recorderTests = "^(TestTheOutcomeOfAWrite|TestAnAnswerIsRelayedAsItIs|TestTheOutcomeIsInTheLedgerBeforeTheClientHasItsAnswer|TestWritesOfManyClientsAtOnceAreEachInTheLedgerOnce)$"
+var recorderTests = []string{
+	"TestTheOutcomeOfAWrite", "TestAnAnswerIsRelayedAsItIs", "TestTheOutcomeIsInTheLedgerBeforeTheClientHasItsAnswer",
+	"TestWritesOfManyClientsAtOnceAreEachInTheLedgerOnce",
+}
+
+// allPassed looks for each test in what `go test -v` said: a test that was renamed or skipped fails nothing there.
+func allPassed(said []byte) error {
+	for _, name := range recorderTests {
+		if !strings.Contains("\n"+string(said), "\n--- PASS: "+name+" (") {
+			return fmt.Errorf("recorder: %s did not run: was it renamed? recorderTests in hack/release/check.go names it\n%s", name, said)
+		}
+	}
+	return nil
+}

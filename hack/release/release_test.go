@@ -194,6 +194,25 @@ func TestNotesOfAFinalVersionSkipCandidates(t *testing.T) {
 	}
 }
 
+func TestEachTestOfTheRecorderMustRun(t *testing.T) {
+	said := "=== RUN   TestX\n"
+	for _, name := range recorderTests {
+		said += "--- PASS: " + name + " (0.00s)\n    --- PASS: " + name + "/case (0.00s)\n"
+	}
+	if err := allPassed([]byte(said + "PASS\n")); err != nil {
+		t.Error(err)
+	}
+	for _, wrong := range []string{
+		"testing: warning: no tests to run\nPASS\n",
+		strings.Replace(said, "\n--- PASS: "+recorderTests[1], "\n--- SKIP: "+recorderTests[1], 1),
+		strings.ReplaceAll(said, recorderTests[2], recorderTests[2]+"Soon"),
+	} {
+		if err := allPassed([]byte(wrong)); err == nil {
+			t.Errorf("accepted:\n%s", wrong)
+		}
+	}
+}
+
 func TestTheSBOMHasTheVersionOfTheRelease(t *testing.T) {
 	got, err := ofVersion([]byte(`{"metadata": {"tools": [{"hashes": []}], "component": {"bom-ref": "pkg:golang/replab.dev@v0.0.0-1?type=module", "version": "v0.0.0-1"}},
 		"dependencies": [{"ref": "pkg:golang/replab.dev@v0.0.0-1?type=module", "dependsOn": ["pkg:golang/a@v1?type=module&x=y"]}]}`), "v1.2.3")
