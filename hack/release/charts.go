@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +14,11 @@ import (
 
 // namespace is the operator's in install.yaml.
 const namespace = "replab-system"
+
+// chartSums are the sums of the charts of others, by their files' names, as sha256sum writes them.
+//
+//go:embed charts.sha256
+var chartSums string
 
 // charts packs the charts, with the image by its digest and the release's version.
 func (r *release) charts() error {
@@ -29,11 +37,40 @@ func (r *release) charts() error {
 	if _, err := output(r.helm, "dependency", "update", stack); err != nil {
 		return r.skip("chart replab-stack", fmt.Errorf("its dependencies cannot be fetched\n%w", err))
 	}
+	if err := r.known(filepath.Join(stack, "charts")); err != nil {
+		return err
+	}
 	if err := os.Remove(filepath.Join(stack, "Chart.lock")); err != nil { // it bears the time of the build
 		return err
 	}
 	_, err = output(r.helm, "package", stack, "--destination", r.out)
 	return err
+}
+
+// known compares the fetched charts of others with chartSums. The error has the lines that are missing there.
+func (r *release) known(folder string) error {
+	fetched, err := filepath.Glob(filepath.Join(folder, "*.tgz"))
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	for _, path := range fetched {
+		name := filepath.Base(path)
+		if name == "replab-"+r.chartVersion()+".tgz" { // packed from this checkout
+			continue
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if line := fmt.Sprintf("%x  %s\n", sha256.Sum256(content), name); !strings.Contains("\n"+chartSums, "\n"+line) {
+			wrong = append(wrong, errors.New(strings.TrimSpace(line)))
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("fetched charts that hack/release/charts.sha256 does not list: compare these sums with their publishers', then add them:\n%w", errors.Join(wrong...))
+	}
+	return nil
 }
 
 // edited copies the charts as they are in the release. Packages keep the files' times: all get that of the commit.

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -38,6 +39,43 @@ func TestChartsOfAReleaseNameItsVersionAndImage(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || !info.ModTime().Equal(when) {
 		t.Errorf("the values bear another time than the commit: %v, %v", info, err)
+	}
+}
+
+func TestFetchedChartsMustBeListed(t *testing.T) {
+	r, folder := release{version: "v1.2.3"}, t.TempDir()
+	before := chartSums
+	t.Cleanup(func() { chartSums = before })
+	chartSums = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  a-1.0.0.tgz\n" // of "abc"
+	for _, c := range []struct{ name, content, refused string }{
+		{"replab-1.2.3.tgz", "ours", ""},
+		{"a-1.0.0.tgz", "abc", ""},
+		{"a-1.0.0.tgz", "abd", "a52d159f262b2c6ddb724a61840befc36eb30c88877a4030b65cbe86298449c9  a-1.0.0.tgz"},
+		{"b-1.0.0.tgz", "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  b-1.0.0.tgz"},
+	} {
+		path := filepath.Join(folder, c.name)
+		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.known(folder); (err != nil) != (c.refused != "") || err != nil && !strings.HasSuffix(err.Error(), "\n"+c.refused) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestEachDependencyHasASum: a new version needs a new one.
+func TestEachDependencyHasASum(t *testing.T) {
+	var chart struct {
+		Dependencies []struct{ Name, Version string }
+	}
+	decoded(t, "../../charts/replab-stack/Chart.yaml", &chart)
+	for _, d := range chart.Dependencies {
+		if d.Name != "replab" && !strings.Contains(chartSums, "  "+d.Name+"-"+d.Version+".tgz\n") {
+			t.Errorf("hack/release/charts.sha256 has no %s %s", d.Name, d.Version)
+		}
 	}
 }
 
