@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -74,6 +75,8 @@ type workflow struct {
 
 type workflowJob struct {
 	Permissions map[string]string
+	Needs       any // a name, or a list of names
+	Environment string
 	Steps       []struct {
 		Uses, Run string
 		With      map[string]any
@@ -168,13 +171,9 @@ func workflows(t *testing.T) map[string]string {
 
 // TestTheFilesOfAReleaseAreAttested, all of them.
 func TestTheFilesOfAReleaseAreAttested(t *testing.T) {
-	var w workflow
-	if err := yaml.Unmarshal([]byte(workflows(t)["release.yaml"]), &w); err != nil {
-		t.Fatal(err)
-	}
 	files := regexp.MustCompile(`dist/\S+`)
 	var attested, released []string
-	for _, step := range w.Jobs["publish"].Steps {
+	for _, step := range releaseJobs(t)["publish"].Steps {
 		switch paths, _ := step.With["subject-path"].(string); {
 		case paths != "":
 			attested = files.FindAllString(paths, -1)
@@ -187,4 +186,64 @@ func TestTheFilesOfAReleaseAreAttested(t *testing.T) {
 	if diff := cmp.Diff(released, attested); diff != "" || len(released) == 0 {
 		t.Errorf("files (-released +attested):\n%s", diff)
 	}
+}
+
+// TestReleaseIsOfMainAndNew runs the steps that come before all others, with git's own repository and a stand-in for gh.
+func TestReleaseIsOfMainAndNew(t *testing.T) {
+	t.Parallel()
+	jobs := releaseJobs(t)
+	folder := t.TempDir()
+	if out, err := inFolder(folder, `git init --quiet
+		commit() { git -c user.name=a -c user.email=a@example.org commit --quiet --allow-empty --message "$1"; }
+		commit one && commit two && git update-ref refs/remotes/origin/main HEAD && git tag last && git tag first HEAD^
+		commit elsewhere && git tag elsewhere`); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, c := range []struct {
+		tag, gh string
+		ok      bool
+	}{
+		{"last", "echo release not found >&2; exit 1", true},
+		{"first", "echo release not found >&2; exit 1", true},
+		{"elsewhere", "echo release not found >&2; exit 1", false},
+		{"last", "echo title: last", false},
+		{"last", "echo HTTP 502 >&2; exit 1", false},
+	} {
+		script := "gh() { (" + c.gh + "); }\ngit checkout --quiet " + c.tag + "\nexport GITHUB_REF_NAME=" + c.tag + " GITHUB_REPOSITORY=owner/replab\n"
+		for _, step := range jobs["allowed"].Steps {
+			script += step.Run + "\n"
+		}
+		if out, err := inFolder(folder, script); (err == nil) != c.ok {
+			t.Errorf("%+v: %v: %s", c, err, out)
+		}
+	}
+}
+
+// inFolder runs a script as a step of a workflow is run.
+func inFolder(folder, script string) ([]byte, error) {
+	cmd := exec.Command("bash", "-e", "-o", "pipefail", "-c", script)
+	cmd.Dir = folder
+	return cmd.CombinedOutput()
+}
+
+// TestReleaseWaitsForItsChecksAndReviewers: every job comes after the first, and the one that may write has an environment.
+func TestReleaseWaitsForItsChecksAndReviewers(t *testing.T) {
+	t.Parallel()
+	for name, j := range releaseJobs(t) {
+		if (j.Needs == nil) != (name == "allowed") {
+			t.Errorf("job %s needs %v", name, j.Needs)
+		}
+		if slices.Contains(slices.Collect(maps.Values(j.Permissions)), "write") && j.Environment != "release" {
+			t.Errorf("job %s may write, in the environment %q", name, j.Environment)
+		}
+	}
+}
+
+func releaseJobs(t *testing.T) map[string]workflowJob {
+	t.Helper()
+	var w workflow
+	if err := yaml.Unmarshal([]byte(workflows(t)["release.yaml"]), &w); err != nil {
+		t.Fatal(err)
+	}
+	return w.Jobs
 }
