@@ -1,10 +1,12 @@
 package release_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,12 +21,14 @@ import (
 // publication of a release in a registry of its own, which stands for ghcr.io.
 type publication struct {
 	dist, version, digest string
+	repository            string // whose release dist is: OWNER/NAME
 	registry, kubeconfig  string
 }
 
 func published(t *testing.T) publication {
 	t.Helper()
 	p := publication{dist: filepath.Join(kubetest.Root(), "dist"), registry: registry(t), kubeconfig: kubetest.Kubeconfig(t)}
+	p.repository = strings.ToLower(cmp.Or(os.Getenv("GITHUB_REPOSITORY"), "owner/replab")) // as the Makefile has it
 	built, err := filepath.Glob(filepath.Join(p.dist, "replab_*_image.tar"))
 	if err != nil || len(built) != 1 {
 		t.Fatalf("%s has %d images, want one: make release VERSION=v0.1.0 DRY_RUN=1: %v", p.dist, len(built), err)
@@ -66,7 +70,7 @@ func (p publication) step(t *testing.T, folder, name string, replacements ...str
 	}
 	cmd := exec.Command("bash", "-e", "-o", "pipefail", "-c", script)
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "GITHUB_REPOSITORY=owner/replab", "GITHUB_REPOSITORY_OWNER=owner", "GITHUB_REF_NAME="+p.version, "GITHUB_OUTPUT="+filepath.Join(folder, "output"))
+	cmd.Env = append(os.Environ(), "GITHUB_REPOSITORY="+p.repository, "GITHUB_REPOSITORY_OWNER="+path.Dir(p.repository), "GITHUB_REF_NAME="+p.version, "GITHUB_OUTPUT="+filepath.Join(folder, "output"))
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v: %s", name, err, said)
 	}
@@ -103,13 +107,15 @@ func registry(t *testing.T) string {
 }
 
 func (p publication) chart(name string) string {
-	return "oci://" + p.registry + "/owner/charts/" + name
+	return "oci://" + p.registry + "/" + path.Dir(p.repository) + "/charts/" + name
 }
 
 func (p publication) chartVersion() string { return strings.TrimPrefix(p.version, "v") }
 
 // image that the charts and install.yaml name.
-func (p publication) image() string { return "ghcr.io/owner/replab:" + p.version + "@" + p.digest }
+func (p publication) image() string {
+	return "ghcr.io/" + p.repository + ":" + p.version + "@" + p.digest
+}
 
 func (p publication) kubectl(t *testing.T, args ...string) string {
 	t.Helper()

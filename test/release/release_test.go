@@ -77,7 +77,7 @@ func (p publication) imageIsPulled(t *testing.T) {
 func (p publication) pull(t *testing.T, digest string) []byte {
 	t.Helper()
 	for _, kind := range []string{"manifests", "blobs"} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.registry+"/v2/owner/replab/"+kind+"/"+digest, nil)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.registry+"/v2/"+p.repository+"/"+kind+"/"+digest, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
