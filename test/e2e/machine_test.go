@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/e2e-framework/klient/k8s"
+	"sigs.k8s.io/e2e-framework/klient/wait"
+	"sigs.k8s.io/e2e-framework/klient/wait/conditions"
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 	"sigs.k8s.io/e2e-framework/pkg/features"
 
@@ -55,13 +59,33 @@ func TestMachineLost(t *testing.T) {
 			machine := primary.Spec.NodeName
 			t.Logf("kill %s, on which %s is", machine, primary.Name)
 			command(t, docker, "kill", machine)
-			t.Cleanup(func() { command(t, docker, "start", machine) })
+			t.Cleanup(func() {
+				command(t, docker, "start", machine)
+				check(t, wait.For(conditions.New(cfg.Client().Resources()).ResourceMatch(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: machine}}, ready),
+					wait.WithTimeout(completeTimeout)))
+			})
 			await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
 			s := x.Status
-			t.Logf("%s: %q\nnotes: %q\nnodes: %+v\nwrites: %+v\nfailover: %+v", s.Verdict, s.Reasons, s.Notes, s.Nodes, s.Writes, s.Failover)
+			if s.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(strings.Join(s.Reasons, "\n"), primary.Name+" is Down") {
+				t.Errorf("%s: %q, want Inconclusive by the node that is down", s.Verdict, s.Reasons)
+			}
+			for _, n := range s.Nodes {
+				if (n.Role == v1alpha1.NodePrimary) == (n.Name == primary.Name) {
+					t.Errorf("node %s is %s, and %s was lost", n.Name, n.Role, primary.Name)
+				}
+			}
+			if s.Writes == nil || s.Writes.Balanced != metav1.ConditionTrue || ptr.Deref(s.Writes.Lost, -1) != 0 {
+				t.Errorf("writes are %+v, want none lost: each waited for the other node", s.Writes)
+			}
 			remove(ctx, t, cfg, x)
 			return ctx
 		}).Feature())
+}
+
+func ready(o k8s.Object) bool {
+	return slices.ContainsFunc(o.(*corev1.Node).Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 // divide labels the machines: those of databases are all but the control plane's. It skips the test where there are less than two.
