@@ -62,7 +62,7 @@ PACKAGE_IMAGES := -e 's|"percona/percona-server:[^"]*"|"replab.local/mysql:9.7"|
 help: ## Print this list
 	@awk 'BEGIN {FS = ":.*## "} \
 	  /^##@ / {printf "\n%s\n", substr($$0, 5)} \
-	  /^[a-zA-Z0-9_-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	  /^[a-zA-Z0-9_-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: ## From nothing to a verdict: cluster, images, operator, EXPERIMENT
