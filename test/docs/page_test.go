@@ -23,7 +23,8 @@ func TestParseReadsWhatPeopleRead(t *testing.T) {
 		Spans: []string{"Kill", "make demo", "a"}, Rows: [][]string{{"a", "the first"}},
 		Texts: []Text{
 			{Page: "docs/a.md", Line: 7, Text: "See here and picture, make demo."},
-			{Page: "docs/a.md", Line: 23, Cell: true, Text: "a"}, {Page: "docs/a.md", Line: 23, Cell: true, Text: "the first"},
+			{Page: "docs/a.md", Line: 23, Cell: true, Text: "a"},
+			{Page: "docs/a.md", Line: 23, Cell: true, Text: "the first"},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
