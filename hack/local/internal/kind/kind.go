@@ -63,11 +63,7 @@ func Up(l layout.Layout, file string, w Wish) error {
 	case len(existing) != wanted:
 		return fmt.Errorf("the cluster has %d nodes and %s asks for %d: run make cluster-down first", len(existing), file, wanted)
 	default:
-		if err = start(existing); err == nil && unfinished(existing) {
-			if err = p.Delete(Name, l.Kubeconfig()); err == nil {
-				err = create(l, p, config, wanted)
-			}
-		}
+		err = repair(l, p, existing, config)
 	}
 	if err != nil {
 		return err
@@ -101,6 +97,17 @@ func create(l layout.Layout, p *cluster.Provider, config []byte, nodes int) erro
 			cluster.CreateWithDisplaySalutation(false),
 		))
 	})
+}
+
+// repair starts the nodes. Where their creation was interrupted, it creates them anew.
+func repair(l layout.Layout, p *cluster.Provider, existing []nodes.Node, config []byte) error {
+	if err := start(existing); err != nil || !unfinished(existing) {
+		return err
+	}
+	if err := p.Delete(Name, l.Kubeconfig()); err != nil {
+		return explain(err)
+	}
+	return create(l, p, config, len(existing))
 }
 
 // belongsElsewhere is the checkout that the cluster was made from, if that is
