@@ -38,7 +38,7 @@ func TestEvidenceIsNotTheStatus(t *testing.T) {
 	}
 }
 
-// TestEvidenceTellsMembersOfAGroup: what one has applied, another may not have.
+// TestEvidenceTellsMembersOfAGroup: the plan's CountGroup reaches the evidence.
 func TestEvidenceTellsMembersOfAGroup(t *testing.T) {
 	for name, grouped := range map[string]bool{"galera-mysql": true, "async": false} {
 		run := (&scene{}).run(t)

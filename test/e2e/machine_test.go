@@ -88,24 +88,21 @@ func ready(o k8s.Object) bool {
 	})
 }
 
-// divide labels the machines: those of databases are all but the control plane's. It skips the test where there are less than two.
+// divide labels the machines: those of databases are all but the control plane's. It skips the test on fewer than three.
 func divide(ctx context.Context, t *testing.T, cfg *envconf.Config) {
 	t.Helper()
 	var nodes corev1.NodeList
 	check(t, cfg.Client().Resources().List(ctx, &nodes))
-	databases := 0
+	if len(nodes.Items) < 3 {
+		t.Skip("the cluster has fewer than three machines: make cluster-up KIND_CONFIG=config/kind/three.yaml")
+	}
 	for _, n := range nodes.Items {
 		part := "databases"
 		if _, plane := n.Labels["node-role.kubernetes.io/control-plane"]; plane {
 			part = "rest"
-		} else {
-			databases++
 		}
 		patch := k8s.Patch{PatchType: types.MergePatchType, Data: []byte(`{"metadata": {"labels": {"` + half + `": "` + part + `"}}}`)}
 		check(t, cfg.Client().Resources().Patch(ctx, &n, patch))
-	}
-	if databases < 2 {
-		t.Skip("the cluster has less than two machines beside the control plane's: make cluster-up KIND_CONFIG=config/kind/three.yaml")
 	}
 }
 
