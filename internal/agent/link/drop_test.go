@@ -134,7 +134,7 @@ func TestChangesLoseNoDelayedPacket(t *testing.T) {
 			m := newManager(t)
 			set(t, m, delayed(30, far))
 			f := startFlow(t)
-			for round := range 10 {
+			for round := range 20 {
 				time.Sleep(40 * time.Millisecond)
 				change(t, m, round)
 			}
