@@ -59,11 +59,12 @@ func TestMachineLost(t *testing.T) {
 			machine := primary.Spec.NodeName
 			t.Logf("kill %s, on which %s is", machine, primary.Name)
 			command(t, docker, "kill", machine)
-			t.Cleanup(func() {
+			back := func() {
 				command(t, docker, "start", machine)
 				check(t, wait.For(conditions.New(cfg.Client().Resources()).ResourceMatch(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: machine}}, ready),
 					wait.WithTimeout(completeTimeout)))
-			})
+			}
+			t.Cleanup(back)
 			await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
 			s := x.Status
 			if s.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(strings.Join(s.Reasons, "\n"), primary.Name+" is Down") {
@@ -77,6 +78,7 @@ func TestMachineLost(t *testing.T) {
 			if s.Writes == nil || s.Writes.Balanced != metav1.ConditionTrue || ptr.Deref(s.Writes.Lost, -1) != 0 {
 				t.Errorf("writes are %+v, want none lost: each waited for the other node", s.Writes)
 			}
+			back() // until then its pods cannot go
 			remove(ctx, t, cfg, x)
 			return ctx
 		}).Feature())
