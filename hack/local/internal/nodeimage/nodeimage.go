@@ -39,18 +39,21 @@ const (
 //go:embed files
 var files embed.FS
 
-// Ensure returns the reference of a node image that the engine has. Where the
-// version that hack/local/kube pins is there or can be pulled, it is that one;
-// else kind's own; else an assembled one.
+// Ensure returns the reference of a node image that the engine has: one that is
+// there already, or kind's own, which a digest pins, where it can be pulled; else
+// an assembled one.
 func Ensure(l layout.Layout) (string, error) {
 	version, err := bins.Version(l, bins.Kube)
 	if err != nil {
 		return "", err
 	}
 	for _, ref := range []string{"kindest/node:" + version, defaults.Image} {
-		if present(ref) || registry.Reachable() && pull(ref) == nil {
+		if present(ref) {
 			return ref, nil
 		}
+	}
+	if registry.Reachable() && pull(defaults.Image) == nil {
+		return defaults.Image, nil
 	}
 	return assembled(l, version)
 }
@@ -64,7 +67,7 @@ func pull(ref string) error {
 // assembled returns the image of the present inputs, made if need be.
 func assembled(l layout.Layout, version string) (string, error) {
 	if err := preflight.Images(); err != nil {
-		return "", fmt.Errorf("kindest/node:%s cannot be pulled, and to assemble it: %w", version, err)
+		return "", fmt.Errorf("%s cannot be pulled, and to assemble a node image: %w", defaults.Image, err)
 	}
 	var kube, debian error
 	var lanes sync.WaitGroup
