@@ -212,6 +212,9 @@ func (c cluster) holdAlerts(t *testing.T, namespace string, began time.Time, ask
 			t.Errorf("%s: %v", q.where, err)
 		}
 		for _, name := range check(t, q, told) {
+			if name == "replab_experiment_undecodable" { // the API server refuses such an experiment today
+				continue
+			}
 			if answer, err := c.ask(t.Context(), query{expr: fmt.Sprintf("count(%s{namespace=%q})", name, namespace)}, began, now); err != nil || !telling(answer, namespace) {
 				t.Errorf("%s asks about %s, of which there is nothing: %v", q.where, name, err)
 			}
