@@ -168,7 +168,7 @@ func TestTheRolesOfThePage(t *testing.T) {
 		t.Errorf("%s %q: %+v, want exit code %d and %q", user, args, got, code, want)
 	}
 	as("experiments", ExitOK, "you may run, watch, end and read experiments in namespace "+here, "doctor")
-	as("watch-semisync", ExitOK, "Verdict          Passed", "watch", "semisync")
+	as("watch-semisync", ExitOK, "Verdict   Passed", "watch", "semisync")
 	as("watch-semisync", ExitNotRun, "forbidden", "list")
 	as("nobody", ExitFailed, "in namespace "+here+" you may not get replicationexperiments, list replicationexperiments, create replicationexperiments, "+
 		"patch replicationexperiments, get configmaps: the role in", "doctor")

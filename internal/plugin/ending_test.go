@@ -84,7 +84,7 @@ func TestOneThatRemovesItselfWithItsVerdict(t *testing.T) {
 	if err := kubetest.Client(t).Delete(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}
-	if got := run.ends(); got.code != ExitFailed || !strings.Contains(got.out, "Verdict          Failed") {
+	if got := run.ends(); got.code != ExitFailed || !strings.Contains(got.out, "Verdict   Failed") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -95,7 +95,7 @@ func TestOneThatTheOperatorRefused(t *testing.T) {
 	status := ended(v1alpha1.VerdictInconclusive)
 	status.Conditions[0].Status, status.Conditions[0].Reason = metav1.ConditionFalse, v1alpha1.ReasonSpecRefused
 	stored(t, here, "semisync", status)
-	if got := command(t, here, "watch", "semisync"); got.code != ExitNotRun || !strings.Contains(got.out, "Verdict          Inconclusive") {
+	if got := command(t, here, "watch", "semisync"); got.code != ExitNotRun || !strings.Contains(got.out, "Verdict   Inconclusive") {
 		t.Errorf("%+v", got)
 	}
 }

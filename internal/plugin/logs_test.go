@@ -172,24 +172,24 @@ func TestDescribe(t *testing.T) {
 	x.Spec.Goals = []v1alpha1.Goal{{Metric: "lostWrites", Max: ptr.To[int64](0)}, {Metric: "requestsPerSecond", Min: ptr.To[int64](70)}}
 	var out bytes.Buffer
 	describe(&out, x, created.Add(12*time.Second))
-	want := `Name             semisync in namespace default, 12s old
-Topology         SemiSync of MySQL, 3 nodes, behind HAProxy
-Stage            warmup: 5 s of 4 users, does not count
-Stage            open: 45 s of 80 requests/s
-Fault            crash: Kill of the Primary at 20 s, held for 10 s
-Goal             lostWrites at most 0
-Goal             requestsPerSecond at least 70
+	want := `Name      semisync in namespace default, 12s old
+Topology  SemiSync of MySQL, 3 nodes, behind HAProxy
+Stage     warmup: 5 s of 4 users, does not count
+Stage     open: 45 s of 80 requests/s
+Fault     crash: Kill of the Primary at 20 s, held for 10 s
+Goal      lostWrites at most 0
+Goal      requestsPerSecond at least 70
 
-Now              Seeding: loading 10000 users
-Steps            Accepted 0 s, Deployed 0 s
-Next             kubectl replab watch semisync -n default
+Now       Seeding: loading 10000 users
+Steps     Accepted 0 s, Deployed 0 s
+Next      kubectl replab watch semisync -n default
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error("(-want +got):\n" + diff)
 	}
 	here := namespace(t)
 	stored(t, here, "semisync", ended(v1alpha1.VerdictFailed))
-	if got := command(t, here, "describe", "semisync"); got.code != ExitOK || !strings.Contains(got.out, "Verdict          Failed") {
+	if got := command(t, here, "describe", "semisync"); got.code != ExitOK || !strings.Contains(got.out, "Verdict   Failed") {
 		t.Errorf("of one that is over: %+v", got)
 	}
 }

@@ -42,7 +42,7 @@ func TestACIServerReadsWhatCameOfRuns(t *testing.T) {
 	}
 	first, second := suites[0].Tests[0], suites[0].Tests[1]
 	if first.Status != parser.StatusFailed || second.Status != parser.StatusPassed || first.Name != "experiment semisync" || first.Classname != here ||
-		!strings.Contains(second.SystemOut, "Verdict          Passed") {
+		!strings.Contains(second.SystemOut, "Verdict   Passed") {
 		t.Errorf("%+v, %+v", first, second)
 	}
 	text := read(t, summary)
@@ -90,10 +90,10 @@ func TestAnInconclusiveExperimentIsRepeated(t *testing.T) {
 	here := namespace(t)
 	operate(t, here, "semisync", v1alpha1.VerdictInconclusive, atOnce)
 	got := command(t, here, "run", "--retry-inconclusive", "1", file(t, semisync))
-	if got.code != ExitUnknown || strings.Count(got.out, "\nVerdict          Inconclusive") != 2 || !strings.Contains(got.out, "Experiment semisync is Inconclusive, and runs again: repetition 1 of 1.") {
+	if got.code != ExitUnknown || strings.Count(got.out, "\nVerdict   Inconclusive") != 2 || !strings.Contains(got.out, "Experiment semisync is Inconclusive, and runs again: repetition 1 of 1.") {
 		t.Errorf("%+v", got)
 	}
-	if again := command(t, here, "run", "--replace", file(t, semisync)); strings.Count(again.out, "\nVerdict          ") != 1 {
+	if again := command(t, here, "run", "--replace", file(t, semisync)); strings.Count(again.out, "\nVerdict   ") != 1 {
 		t.Errorf("without the flag: %+v", again)
 	}
 }

@@ -70,12 +70,12 @@ func TestEachVerdictHasItsExitCode(t *testing.T) {
 			if got.code != code || got.err != "" {
 				t.Errorf("exit code %d, want %d: %s", got.code, code, got.err)
 			}
-			for _, want := range []string{" s  UnderLoad\n", "fault crash: injected into semisync-db-0", "\nVerdict          " + string(verdict)} {
+			for _, want := range []string{" s  UnderLoad\n", "fault crash: injected into semisync-db-0", "\nVerdict   " + string(verdict)} {
 				if !strings.Contains(got.out, want) {
 					t.Errorf("no %q in:\n%s", want, got.out)
 				}
 			}
-			if again := command(t, here, "watch", "semisync"); again.code != code || !strings.Contains(again.out, "Verdict          "+string(verdict)) {
+			if again := command(t, here, "watch", "semisync"); again.code != code || !strings.Contains(again.out, "Verdict   "+string(verdict)) {
 				t.Errorf("watched afterwards: %+v", again)
 			}
 			x := found(t, &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: "semisync"}})
@@ -127,7 +127,7 @@ func TestReplaceAndSeveralInTheirOrder(t *testing.T) {
 	operate(t, here, "semisync", v1alpha1.VerdictFailed, atOnce)
 	operate(t, here, "second", v1alpha1.VerdictPassed, atOnce)
 	got := command(t, here, "run", "--replace", file(t, semisync+"\n---\n"+strings.Replace(semisync, "name: semisync", "name: second", 1)))
-	first, second := strings.Index(got.out, "Verdict          Failed"), strings.Index(got.out, "Verdict          Passed")
+	first, second := strings.Index(got.out, "Verdict   Failed"), strings.Index(got.out, "Verdict   Passed")
 	if got.code != ExitFailed || first < 0 || second < first || !strings.Contains(got.out, "Removing the older experiment semisync") {
 		t.Errorf("%+v", got)
 	}
@@ -191,7 +191,7 @@ func TestOfSeveralTheWorstCounts(t *testing.T) {
 		all = append(all, strings.Replace(semisync, "name: semisync", "name: "+name, 1))
 		operate(t, here, name, verdict, atOnce)
 	}
-	if got := command(t, here, "run", file(t, strings.Join(all, "\n---\n"))); got.code != ExitUnknown || strings.Count(got.out, "\nVerdict          ") != 3 {
+	if got := command(t, here, "run", file(t, strings.Join(all, "\n---\n"))); got.code != ExitUnknown || strings.Count(got.out, "\nVerdict   ") != 3 {
 		t.Errorf("%+v", got)
 	}
 }

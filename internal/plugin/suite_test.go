@@ -70,13 +70,13 @@ func TestASuiteIsRunAndWatched(t *testing.T) {
 			if got.code != code || got.err != "" {
 				t.Errorf("exit code %d, want %d: %s", got.code, code, got.err)
 			}
-			for _, want := range []string{"round 1, async begins: experiment cost-async-1\n", "round 1, async: Passed", "\nVerdict          " + string(verdict)} {
+			for _, want := range []string{"round 1, async begins: experiment cost-async-1\n", "round 1, async: Passed", "\nVerdict   " + string(verdict)} {
 				if !strings.Contains(got.out, want) {
 					t.Errorf("no %q in:\n%s", want, got.out)
 				}
 			}
 			for _, args := range [][]string{{"watch", "cost"}, {"watch", "suite/cost"}} {
-				if again := command(t, here, args...); again.code != code || !strings.Contains(again.out, "Verdict          "+string(verdict)) {
+				if again := command(t, here, args...); again.code != code || !strings.Contains(again.out, "Verdict   "+string(verdict)) {
 					t.Errorf("%v afterwards: %+v", args, again)
 				}
 			}
@@ -117,7 +117,7 @@ func TestASuiteIsListedDescribedAndAborted(t *testing.T) {
 	if got := command(t, here, "list"); got.code != ExitOK || !strings.HasPrefix(got.out, "SUITE   TRIALS   VERDICT   ETA   AGE\ncost    3/12     -         59m   ") {
 		t.Errorf("listed: %+v", got)
 	}
-	if got := command(t, here, "describe", "cost"); got.code != ExitOK || !strings.Contains(got.out, "Trials           3 of 12\n") || !strings.Contains(got.out, "cost-async-1") {
+	if got := command(t, here, "describe", "cost"); got.code != ExitOK || !strings.Contains(got.out, "Trials    3 of 12\n") || !strings.Contains(got.out, "cost-async-1") {
 		t.Errorf("described: %+v", got)
 	}
 	if got := command(t, here, "abort", "cost"); got.code != ExitOK || !strings.HasPrefix(got.out, "suite cost is being ended with its running trial.") {
@@ -154,7 +154,7 @@ func TestASuiteInATerminal(t *testing.T) {
 	conduct(t, here, v1alpha1.VerdictPassed, seen.Load)
 	x.shows("round 1, async begins", "░░░░░░░░░░░░░░░░░░░░ 0/12  round 1, async")
 	seen.Store(true)
-	x.shows("round 1, async: Passed", "Verdict          Passed", "code=0")
+	x.shows("round 1, async: Passed", "Verdict   Passed", "code=0")
 	if screen := x.tmux("capture-pane", "-p"); strings.Contains(screen, "░") {
 		t.Errorf("the bar is left:\n%s", screen)
 	}

@@ -95,7 +95,22 @@ func TestARunInATerminal(t *testing.T) {
 	operate(t, here, "semisync", v1alpha1.VerdictFailed, seen.Load)
 	x.shows("fault crash: injected into semisync-db-0")
 	seen.Store(true)
-	x.shows("fault crash: injected into semisync-db-0", "Verdict          Failed", "code=1")
+	x.shows("fault crash: injected into semisync-db-0", "Verdict   Failed", "code=1")
+}
+
+// TestNoColourIsRespected of a run that failed, which else is red.
+func TestNoColourIsRespected(t *testing.T) {
+	t.Parallel()
+	here := namespace(t)
+	stored(t, here, "semisync", ended(v1alpha1.VerdictFailed))
+	const red = "\x1b[31m"
+	for environment, coloured := range map[string]bool{"": true, "NO_COLOR=1 ": false} {
+		x := newTerminal(t, environment+shell(t, here, "watch", "semisync"))
+		x.shows("Verdict   Failed", "code=1")
+		if got := x.tmux("capture-pane", "-p", "-e"); strings.Contains(got, red) != coloured {
+			t.Errorf("with %q: %q", environment, got)
+		}
+	}
 }
 
 // TestExitCodesInATerminal are those of a pipe: TestARunInATerminal has that of a run that failed.
@@ -104,7 +119,7 @@ func TestExitCodesInATerminal(t *testing.T) {
 	for verdict, code := range map[v1alpha1.Verdict]int{v1alpha1.VerdictPassed: ExitOK, v1alpha1.VerdictInconclusive: ExitUnknown} {
 		here := namespace(t)
 		operate(t, here, "semisync", verdict, atOnce)
-		newTerminal(t, shell(t, here, "run", file(t, semisync))).shows("Verdict          "+string(verdict), fmt.Sprintf("code=%d", code))
+		newTerminal(t, shell(t, here, "run", file(t, semisync))).shows("Verdict   "+string(verdict), fmt.Sprintf("code=%d", code))
 	}
 	newTerminal(t, shell(t, "default", "run", "/no/such/file.yaml")).shows("error: ", fmt.Sprintf("code=%d", ExitNotRun))
 }

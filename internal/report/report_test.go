@@ -6,12 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/html"
 	"replab.dev/internal/report/markdown"
-	"replab.dev/internal/report/table"
 	"replab.dev/internal/results"
 )
 
@@ -46,7 +44,6 @@ func TestEveryFigureOfTheCatalogueIsInEveryReport(t *testing.T) {
 	if err := figures.WriteCSV(&csv, figures.Of(r)); err != nil {
 		t.Fatal(err)
 	}
-	terminal := table.Result(&v1alpha1.ReplicationExperiment{Status: r.Status})
 	for _, path := range paths {
 		f := figures.Of(r).Figure("status." + path)
 		if f.Value == nil {
@@ -56,7 +53,6 @@ func TestEveryFigureOfTheCatalogueIsInEveryReport(t *testing.T) {
 			"HTML":     strings.Contains(page.String(), `data-figure="status.`+path+`"`),
 			"Markdown": strings.Contains(note.String(), "| "+f.Text()+" |"),
 			"CSV":      strings.Contains(csv.String(), ",status."+path+","),
-			"terminal": strings.Contains(terminal, " "+f.Text()),
 		} {
 			if !there {
 				t.Errorf("%s does not show %s, %s", name, path, f.Text())

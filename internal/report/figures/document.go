@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"replab.dev/api/v1alpha1"
@@ -139,4 +140,21 @@ func (d *Document) Goal(metric v1alpha1.Metric) figure.Figure {
 		}
 	}
 	return d.Figure("status." + entry.Path)
+}
+
+// Limit of a goal, with the unit of its figure: "max 15 s".
+func Limit(g v1alpha1.GoalStatus) string {
+	entry, known := figure.Named(string(g.Metric))
+	if !known {
+		return g.Limit
+	}
+	limits := strings.Split(g.Limit, ", ")
+	for i, limit := range limits {
+		if end, number, ok := strings.Cut(limit, " "); ok {
+			if n, err := strconv.ParseInt(number, 10, 64); err == nil { // else a percentage of the baseline
+				limits[i] = end + " " + figure.Exact(entry.Path, n*max(1, entry.Scale)).Text()
+			}
+		}
+	}
+	return strings.Join(limits, ", ")
 }

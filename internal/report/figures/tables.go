@@ -27,7 +27,7 @@ func (d *Document) goals() Table {
 		if p := g.BaselinePermille; p != nil {
 			measured = Words(fmt.Sprintf("%s, %.1f%% of the baseline", f.Text(), float64(*p)/10))
 		}
-		t.Rows = append(t.Rows, []Cell{Words(string(g.Metric)), Words(g.Limit), measured, Words(wording.Met(g))})
+		t.Rows = append(t.Rows, []Cell{Words(string(g.Metric)), Words(Limit(g)), measured, Words(wording.Met(g))})
 	}
 	return t
 }

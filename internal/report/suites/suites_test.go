@@ -55,9 +55,9 @@ func ended() *v1alpha1.ReplicationSuite {
 
 // TestTextOfASuite: intervals, bounds, a dash for what was not measured or is at least 0, and no stage that says what the whole load does.
 func TestTextOfASuite(t *testing.T) {
-	want := `Verdict          Failed
-Trials           14 of 14: 13 passed, 1 failed, 2 repeated
-Reason           semisync lostWrites at most 0 in every trial: 1 of 7 lost some.
+	want := `Verdict   Failed
+Trials    14 of 14: 13 passed, 1 failed, 2 repeated
+Reason    semisync lostWrites at most 0 in every trial: 1 of 7 lost some.
 
 Expectations
 EXPECTATION                                    MET   FOUND
@@ -88,7 +88,7 @@ async     successful requests/s   -        320/s       1,200/s (1.001/s to 1,300
 async     successful requests/s   steady   249.5/s       not measured                        seed 000
 async     failed requests   -   1.1   0.5 (0 to 3, n 7)   seed 001
 
-Note             The variants ran one after the other.
+Note      The variants ran one after the other.
 `
 	got := Text(ended())
 	squeeze := func(text string) (lines []string) {
@@ -110,7 +110,7 @@ func TestDetailsHaveALineForEachTrial(t *testing.T) {
 }
 
 func TestNothingOfASuiteThatWaits(t *testing.T) {
-	if got := Text(&v1alpha1.ReplicationSuite{}); got != "Verdict          none yet\nTrials           none\n" {
+	if got := Text(&v1alpha1.ReplicationSuite{}); got != "Verdict   none yet\nTrials    none\n" {
 		t.Errorf("%q", got)
 	}
 }

@@ -11,8 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report/figures"
-	"replab.dev/internal/results"
 )
 
 // Progress is where an experiment stands, in one line.
@@ -28,61 +26,18 @@ func Progress(x *v1alpha1.ReplicationExperiment) string {
 	return x.Status.Phase
 }
 
-// Result shows what came of an experiment, a line each. What was not measured is left out.
-func Result(x *v1alpha1.ReplicationExperiment) string {
-	b := &strings.Builder{}
-	s := x.Status
-	Row(b, "Verdict", string(s.Verdict))
-	for _, t := range figures.Of(results.Results{Experiment: x.Name, Namespace: x.Namespace, Spec: x.Spec, Status: s}).Tables() {
-		if !t.Detail {
-			lines(b, t)
-		}
-	}
-	for _, reason := range s.Reasons {
-		Row(b, "Reason", reason)
-	}
-	for _, note := range s.Notes {
-		Row(b, "Note", note)
-	}
-	if s.Results != "" {
-		Row(b, "Results", "ConfigMap "+s.Results)
-	}
-	return b.String()
-}
+// Width that terminals have at least.
+const Width = 80
 
-// lines of a table: one for all figures of the run, else one for each row.
-func lines(b *strings.Builder, t figures.Table) {
-	if slices.Equal(t.Head, figures.FigureHead) {
-		var all []string
-		for _, r := range t.Rows {
-			all = append(all, known(r[0].Words, r[2]))
-		}
-		Row(b, t.Title, append(all, t.Notes...)...)
-		return
-	}
-	for _, r := range t.Rows {
-		all := make([]string, 0, len(r))
-		for i, c := range r[1:] {
-			all = append(all, known(t.Head[i+1], c))
-		}
-		all = slices.DeleteFunc(all, func(part string) bool { return part == "" })
-		Row(b, strings.ToUpper(t.Head[0][:1])+t.Head[0][1:], r[0].Words+": "+strings.Join(all, ", "))
-	}
-}
+// labels is how many columns the names of rows have.
+const labels = 10
 
-// known is a cell with its title; "" of one without words or figure.
-func known(title string, c figures.Cell) string {
-	if c.Words == "" && (c.Figure == nil || c.Figure.Value == nil) {
-		return ""
-	}
-	return title + " " + c.Text()
-}
-
-// Row writes a line of the parts that are not empty; without any, none.
+// Row writes the parts that are not empty, in lines of at most Width columns; without any, none.
 func Row(w io.Writer, name string, parts ...string) {
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	if len(parts) > 0 {
-		fmt.Fprintf(w, "%-15s  %s\n", name, Plain(strings.Join(parts, ", ")))
+		line := fmt.Sprintf("%-*s", labels, name) + Plain(strings.Join(parts, ", "))
+		fmt.Fprintln(w, Fold(line, Width, labels))
 	}
 }
 

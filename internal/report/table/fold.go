@@ -1,0 +1,24 @@
+package table
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// A name is not broken at its hyphens, and a blank that does not break becomes one again.
+var unbroken, shown = strings.NewReplacer("-", "\u2011"), strings.NewReplacer("\u2011", "-", "\u00a0", " ")
+
+// together is a text that is not broken.
+func together(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
+
+// Fold breaks a line between words into lines of at most so many columns. Those after the first are indented. A longer word is cut.
+func Fold(line string, width, indent int) string {
+	first, rest, more := strings.Cut(ansi.Wrap(unbroken.Replace(line), width, ""), "\n")
+	if more {
+		margin := "\n" + strings.Repeat(" ", indent)
+		rest = ansi.Wrap(strings.TrimLeft(strings.ReplaceAll(rest, "\n", " "), " "), max(width-indent, 1), "")
+		first += margin + strings.ReplaceAll(rest, "\n", margin)
+	}
+	return shown.Replace(first)
+}

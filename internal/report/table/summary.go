@@ -1,0 +1,164 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
+	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/wording"
+	"replab.dev/internal/results"
+)
+
+// part of a row: a figure with its word.
+type part struct{ word, path string }
+
+// ofRun are the rows of figures of the whole run.
+var ofRun = []struct {
+	name  string
+	parts []part
+}{
+	{"Writes", []part{
+		{"lost", "writes.lost"},
+		{"lost while degraded", "writes.lostWhileDegraded"},
+		{"ghosts", "ghostWrites"},
+		{"indeterminate", "writes.indeterminate"},
+		{"rejected", "writes.rejected"},
+		{"sent", "writes.sent"},
+		{"divergent rows", "writes.divergentRows"},
+	}},
+	{"Outage", []part{{"", "outageMilliseconds"}}},
+	{"Failover", []part{
+		{"", "failover.outageMilliseconds"}, {"detection", "failover.detectionMilliseconds"}, {"promotion", "failover.promotionMilliseconds"}, {"routing", "failover.routingMilliseconds"},
+	}},
+	{"Load", append(ofLoad("load."), part{"requests", "load.requests"}, part{"stale reads", "load.staleReads"})},
+	{"Lag", []part{{"p50", "replication.lag.p50Microseconds"}, {"p99", "replication.lag.p99Microseconds"}, {"max", "replication.lag.maxMicroseconds"}}},
+	{"Degraded", []part{{"commits", "replication.degradedCommits"}, {"for", "replication.degradedMilliseconds"}}},
+	{"Group", []part{
+		{"certification failures", "replication.group.certificationFailures"},
+		{"forced aborts", "replication.group.forcedAborts"},
+		{"paused by flow control", "replication.group.flowControlPausedPermille"},
+		{"longest receive queue", "replication.group.receiveQueueMax"},
+	}},
+	{"Baseline", []part{{"requests/s", "comparison.requestsPerSecondPercent"}, {"p99", "comparison.p99Percent"}}},
+}
+
+func ofLoad(path string) []part {
+	return []part{
+		{"", path + "requestsPerSecondMilli"}, {"p50", path + "latency.p50Microseconds"}, {"p99", path + "latency.p99Microseconds"}, {"failed", path + "failures"},
+	}
+}
+
+var ofFault = []part{
+	{"outage", "outageMilliseconds"}, {"loss window", "lossWindowMilliseconds"}, {"rejoined after", "rejoinMilliseconds"},
+}
+
+var ofNode = []part{
+	{"rows", "rows"}, {"missing", "missing"}, {"lost", "lost"}, {"ghosts", "ghostWrites"}, {"lag p99", "lag.p99Microseconds"},
+}
+
+// Result sums a run up, in lines of at most Width columns: what matters first, the limits of the figures last. A report has all figures. What was
+// not measured is left out, but for lost writes.
+func Result(x *v1alpha1.ReplicationExperiment) string {
+	b := &strings.Builder{}
+	s := x.Status
+	d := figures.Of(results.Results{Experiment: x.Name, Namespace: x.Namespace, Spec: x.Spec, Status: s})
+	Row(b, "Verdict", string(s.Verdict))
+	for _, reason := range s.Reasons {
+		Row(b, "Reason", reason)
+	}
+	goals(b, d)
+	for _, r := range ofRun {
+		parts := known(d, "status.", r.parts)
+		switch {
+		case r.name == "Writes" && s.Writes != nil && s.Writes.Lost == nil:
+			parts = append([]string{"lost not measured"}, parts...)
+		case r.name == "Failover" && s.Failover != nil && s.Failover.NewPrimary != "":
+			parts = append(parts, fmt.Sprintf("from %s to %s", s.Failover.OldPrimary, s.Failover.NewPrimary))
+		case r.name == "Baseline" && s.Comparison != nil:
+			parts = append(parts, "against "+s.Comparison.Baseline)
+		}
+		Row(b, r.name, parts...)
+	}
+	stages(b, d)
+	for _, f := range s.Faults {
+		Row(b, "Fault", append([]string{fault(x.Spec, f)}, known(d, "status.faults["+f.Name+"].", ofFault)...)...)
+	}
+	for _, n := range s.Nodes {
+		Row(b, "Node", append([]string{strings.TrimSuffix(n.Name+": "+string(n.Role), ": ")}, known(d, "status.nodes["+n.Name+"].", ofNode)...)...)
+	}
+	for _, note := range s.Notes {
+		Row(b, "Note", note)
+	}
+	if s.Results != "" {
+		Row(b, "Results", "ConfigMap "+s.Results)
+	}
+	return b.String()
+}
+
+// goals with their outcomes below one another.
+func goals(b *strings.Builder, d *figures.Document) {
+	wide := 0
+	for _, g := range d.Status.Goals {
+		wide = max(wide, len(wording.Met(g)))
+	}
+	for _, t := range d.Tables() {
+		if t.Section != "Goals" {
+			continue
+		}
+		for _, r := range t.Rows { // goal, limit, measured, outcome
+			goal, limit, measured, outcome := r[0].Text(), r[1].Text(), r[2].Text(), r[3].Text()
+			if measured == outcome { // both say that it was not measured
+				measured = ""
+			}
+			Row(b, "Goal", fmt.Sprintf("%-*s  %s", wide, outcome, strings.TrimSpace(goal+" "+measured)+" ("+limit+")"))
+		}
+	}
+}
+
+// stages that count, where there are several: else the one is the load.
+func stages(b *strings.Builder, d *figures.Document) {
+	var names []string
+	for _, s := range d.Spec.Load.Stages {
+		if !s.Discard {
+			names = append(names, s.Name)
+		}
+	}
+	for _, name := range names {
+		if parts := known(d, "status.", ofLoad("load.stages["+name+"].")); len(names) > 1 && len(parts) > 0 {
+			Row(b, "Stage", name+": "+strings.Join(parts, ", "))
+		}
+	}
+}
+
+// fault says what was done to which pod, and what came of that; evidence only where it is not confirmed.
+func fault(spec v1alpha1.ReplicationExperimentSpec, f v1alpha1.FaultStatus) string {
+	text := fmt.Sprintf("%s: %s on %s, %s", f.Name, cmp.Or(wording.HeldFault(spec, f.Fault), "fault"), f.Pod, cmp.Or(string(f.State), "not begun"))
+	if f.Confirmed != metav1.ConditionTrue && f.Evidence != "" {
+		text += " (" + f.Evidence + ")"
+	}
+	if f.Resync != nil {
+		text += ", resync by " + string(f.Resync.Method)
+	}
+	return text
+}
+
+// known are the figures that were measured, with their words; a question mark follows one that another contradicts.
+func known(d *figures.Document, below string, parts []part) (all []string) {
+	for _, p := range parts {
+		f := d.Figure(below + p.path)
+		if f.Value == nil {
+			continue
+		}
+		text := f.Text()
+		if f.Doubtful() { // the notes say why
+			text = figure.Exact(f.Path, *f.Value).Text() + "?"
+		}
+		all = append(all, together(strings.TrimSpace(p.word+" "+text)))
+	}
+	return all
+}
