@@ -135,7 +135,7 @@ func TestLiveFiguresComeThroughTheAPIServer(t *testing.T) {
 	run := begin(t, here, "run", file(t, semisync))
 	operate(t, here, "semisync", v1alpha1.VerdictPassed, run.shows("load: "))
 	got := run.ends()
-	for _, want := range []string{"stage open (2 of 2)", "load: 80 succeeded/s, 0 failed, p99 ≥ 701 ms, lag 350 µs on semisync-db-2, 27 s of open left"} {
+	for _, want := range []string{"stage open (2 of 2)", "load: 80 ok/s, 0 failed, p99 ≥ 701 ms, lag 350 µs on semisync-db-2, 27 s of open left"} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("no %q in:\n%s%s", want, got.out, got.err)
 		}

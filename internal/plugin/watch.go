@@ -143,8 +143,8 @@ func stands(x *v1alpha1.ReplicationExperiment) string {
 func (o *Options) lines(ctx context.Context, w *watcher) (*v1alpha1.ReplicationExperiment, error) {
 	events := follow.Events{Figures: true}
 	return w.follow(ctx, func(v follow.View) {
-		for _, line := range events.Next(v) {
-			fmt.Fprint(o.Out, follow.Line(v.Age, line))
+		for _, event := range events.Next(v) {
+			fmt.Fprint(o.Out, event.Line())
 		}
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/table"
 	"replab.dev/internal/report/wording"
@@ -16,6 +18,29 @@ const figuresEach = 5 * time.Second
 // aloneAfter is how old an experiment is that an operator would have looked at, were there one.
 const aloneAfter = 30 * time.Second
 
+// Event is a line of what has happened.
+type Event struct {
+	At time.Duration
+	// UnderLoad tells that At counts from the start of the load, as the times of faults do; else it is the age of the experiment.
+	UnderLoad bool
+	Text      string
+}
+
+// Clock is the time of the event in seven columns: with a plus since the load began.
+func (e Event) Clock() string {
+	format := "%5d s"
+	if e.UnderLoad {
+		format = "%+5d s"
+	}
+	return fmt.Sprintf(format, int(e.At.Round(time.Second).Seconds()))
+}
+
+// Line of a log.
+func (e Event) Line() string { return e.Clock() + "  " + e.Text + "\n" }
+
+// loadBegan is the event that changes the clock.
+const loadBegan = "the load has begun; from here, times with a + count from its start"
+
 // Events are told once each, as they become visible: what lies between two views is told in the order in which the run has it.
 type Events struct {
 	// Figures has the figures told too, every few seconds: for who sees no screen.
@@ -23,19 +48,25 @@ type Events struct {
 
 	progress string
 	alone    bool
+	began    bool
 	stage    string
 	writer   string
 	silent   string
 	away     bool
 	told     time.Time // the second whose figures were told last
 	faults   map[string]v1alpha1.FaultState
+	injected map[string]bool
 }
 
 // Next returns what has happened since the view before.
-func (e *Events) Next(v View) []string {
-	var lines []string
-	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	lines = append(lines, e.awayEvents(v)...)
+func (e *Events) Next(v View) []Event {
+	var events []Event
+	add := func(format string, args ...any) { events = append(events, v.event(fmt.Sprintf(format, args...))) }
+	e.awayEvents(v, add)
+	if _, ok := v.Loaded(); ok && !e.began {
+		e.began = true
+		events = append(events, Event{UnderLoad: true, Text: loadBegan})
+	}
 	if now := progress(v.Experiment); now != e.progress {
 		e.progress = now
 		add("%s", now)
@@ -46,10 +77,11 @@ func (e *Events) Next(v View) []string {
 	}
 	if s, ok := v.Stage(); ok && s.Name != e.stage {
 		e.stage = s.Name
-		add("stage %s (%d of %d): %s", s.Name, s.Number, len(v.Live.Stages), wording.Stage(v.Experiment.Spec, s.Name))
+		text := fmt.Sprintf("stage %s (%d of %d): %s", s.Name, s.Number, len(v.Live.Stages), wording.Stage(v.Experiment.Spec, s.Name))
+		events = append(events, v.eventAt(s.StartedAt, text))
 	}
-	lines = append(lines, e.faultEvents(v.Experiment)...)
-	lines = append(lines, e.writerEvents(v.Writer())...)
+	events = append(events, e.faultEvents(v)...)
+	e.writerEvents(v.Writer(), add)
 	if v.Away == "" && v.Silent != e.silent {
 		e.silent = v.Silent
 		if v.Silent != "" {
@@ -57,37 +89,50 @@ func (e *Events) Next(v View) []string {
 		}
 	}
 	if e.Figures {
-		lines = append(lines, e.figures(v)...)
+		e.figures(v, add)
 	}
-	for i := range lines {
-		lines[i] = table.Plain(lines[i])
+	for i := range events {
+		events[i].Text = table.Plain(events[i].Text)
 	}
-	return lines
+	return events
 }
 
-func (e *Events) writerEvents(now string) []string {
+// event of a moment that is not known better than by the view.
+func (v View) event(text string) Event {
+	if at, ok := v.Loaded(); ok {
+		return Event{at, true, text}
+	}
+	return Event{At: v.Age, Text: text}
+}
+
+// eventAt is that of a time since the load began, by the clocks of the run.
+func (v View) eventAt(at *metav1.MicroTime, text string) Event {
+	if start := v.loadStart(); start != nil && at != nil {
+		return Event{at.Sub(start.Time), true, text}
+	}
+	return v.event(text)
+}
+
+func (e *Events) writerEvents(now string, add func(string, ...any)) {
 	before := e.writer
 	if now == "" || now == before {
-		return nil
+		return
 	}
-	e.writer = now
-	if before == "" {
-		return nil
+	if e.writer = now; before != "" {
+		add("writes go to %s, before to %s", now, before)
 	}
-	return []string{fmt.Sprintf("writes go to %s, before to %s", now, before)}
 }
 
 // awayEvents tell when nobody knows how the run goes on, and when that is over.
-func (e *Events) awayEvents(v View) []string {
+func (e *Events) awayEvents(v View, add func(string, ...any)) {
 	before := e.away
 	e.away = v.Away != ""
 	switch {
 	case e.away && !before:
-		return []string{"no answer of the API server, while the run goes on: " + v.Away}
+		add("no answer of the API server, while the run goes on: %s", v.Away)
 	case before && !e.away:
-		return []string{"the API server answers again"}
+		add("the API server answers again")
 	}
-	return nil
 }
 
 // progress is where the run stands. Under load the faults have events of their own.
@@ -98,18 +143,29 @@ func progress(x *v1alpha1.ReplicationExperiment) string {
 	return table.Progress(x)
 }
 
-func (e *Events) faultEvents(x *v1alpha1.ReplicationExperiment) (lines []string) {
+// faultEvents have the times of the status, where it has any.
+func (e *Events) faultEvents(v View) (events []Event) {
 	if e.faults == nil {
-		e.faults = map[string]v1alpha1.FaultState{}
+		e.faults, e.injected = map[string]v1alpha1.FaultState{}, map[string]bool{}
 	}
-	for _, f := range x.Status.Faults {
+	for _, f := range v.Experiment.Status.Faults {
+		add := func(at *metav1.MicroTime, text string) {
+			events = append(events, v.eventAt(at, "fault "+f.Name+": "+text))
+		}
+		if f.InjectedTime != nil && !e.injected[f.Name] {
+			e.injected[f.Name] = true
+			add(f.InjectedTime, "injected into "+f.Pod)
+		}
 		if e.faults[f.Name] == f.State {
 			continue
 		}
-		e.faults[f.Name] = f.State
-		lines = append(lines, fmt.Sprintf("fault %s: %s", f.Name, faultLine(x, f)))
+		if e.faults[f.Name] = f.State; f.State == v1alpha1.FaultReleased {
+			add(f.ReleasedTime, faultLine(v.Experiment, f))
+		} else if f.State != v1alpha1.FaultInjected || f.InjectedTime == nil {
+			add(nil, faultLine(v.Experiment, f))
+		}
 	}
-	return lines
+	return events
 }
 
 func faultLine(x *v1alpha1.ReplicationExperiment, f v1alpha1.FaultStatus) string {
@@ -119,7 +175,7 @@ func faultLine(x *v1alpha1.ReplicationExperiment, f v1alpha1.FaultStatus) string
 	case v1alpha1.FaultDeleting:
 		return "pod " + f.Pod + " is being deleted"
 	case v1alpha1.FaultInjected:
-		return "injected into " + f.Pod + ", its effect is awaited"
+		return "injected into " + f.Pod
 	case v1alpha1.FaultConfirmed:
 		return withEvidence("confirmed on "+f.Pod, f.Evidence)
 	case v1alpha1.FaultReleased:
@@ -138,15 +194,15 @@ func withEvidence(words, evidence string) string {
 }
 
 // figures of every few seconds; a second is told once.
-func (e *Events) figures(v View) []string {
+func (e *Events) figures(v View, add func(string, ...any)) {
 	last, ok := v.Last()
 	if !ok || !UnderLoad(v.Experiment) || last.At.Sub(e.told) < figuresEach {
-		return nil
+		return
 	}
 	e.told = last.At.Time
 	words := v.Figures()
 	if s, ok := v.Stage(); ok {
 		words = append(words, fmt.Sprintf("%s of %s left", Seconds(s.Left()), s.Name))
 	}
-	return []string{"load: " + strings.Join(words, ", ")}
+	add("load: %s", strings.Join(words, ", "))
 }

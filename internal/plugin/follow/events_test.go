@@ -2,7 +2,6 @@ package follow_test
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,8 +37,8 @@ func kept(t *testing.T, file, got string) {
 func told(e follow.Events, views []follow.View) string {
 	var b strings.Builder
 	for _, v := range views {
-		for _, line := range e.Next(v) {
-			fmt.Fprintf(&b, "%5d s  %s\n", int(v.Age.Seconds()), line)
+		for _, event := range e.Next(v) {
+			b.WriteString(event.Line())
 		}
 	}
 	return b.String()
@@ -54,7 +53,7 @@ func TestWhatWasToldIsNotToldAgain(t *testing.T) {
 	for _, v := range followtest.Run() {
 		e.Next(v)
 		if again := e.Next(v); len(again) != 0 {
-			t.Errorf("at %v: %q", v.Age, again)
+			t.Errorf("at %v: %v", v.Age, again)
 		}
 	}
 }
@@ -68,7 +67,11 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 	var got []string
 	for _, away := range []string{"", "refused", "no answer within 10 s", "", "refused"} {
 		v.Away = away
-		got = append(got, strings.Join(e.Next(v), "; "))
+		var texts []string
+		for _, event := range e.Next(v) {
+			texts = append(texts, event.Text)
+		}
+		got = append(got, strings.Join(texts, "; "))
 	}
 	want := []string{"", "no answer of the API server, while the run goes on: refused", "", "the API server answers again", "no answer of the API server, while the run goes on: refused"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -76,10 +79,10 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 	}
 }
 
-// TestWhoComesLate is told what stands, and of what is behind no more than its outcome.
+// TestWhoComesLate is told what stands, and of what is behind no more than when it happened.
 func TestWhoComesLate(t *testing.T) {
 	got := told(follow.Events{}, followtest.Run()[7:])
-	if strings.Count(got, "fault crash") != 1 || !strings.Contains(got, "released") || strings.Contains(got, "succeeded/s, 0 failed") {
+	if strings.Count(got, "fault crash") != 2 || !strings.Contains(got, "  +20 s  fault crash: injected") || !strings.Contains(got, "  +30 s  fault crash: released") || strings.Contains(got, "ok/s, 0 failed") {
 		t.Error(got)
 	}
 }
@@ -99,12 +102,37 @@ func TestOneThatNobodyWorksOn(t *testing.T) {
 	}
 }
 
+// TestTimesSinceTheLoadBegan are by the recorder's clock while it answers, and by ours when it does not.
+func TestTimesSinceTheLoadBegan(t *testing.T) {
+	v := followtest.Run()[6]
+	v.Age += time.Hour // our clock is wrong
+	if at, ok := v.Loaded(); !ok || at != 23*time.Second {
+		t.Errorf("%v, %v", at, ok)
+	}
+	v.Silent = "refused"
+	if at, ok := v.Loaded(); !ok || at != time.Hour+22*time.Second {
+		t.Errorf("without the recorder: %v, %v", at, ok)
+	}
+	if at, ok := followtest.Run()[2].Loaded(); ok {
+		t.Errorf("before the load: %v", at)
+	}
+	for e, want := range map[follow.Event]string{
+		{At: 90 * time.Second}:                           "   90 s",
+		{At: 19_998 * time.Millisecond, UnderLoad: true}: "  +20 s",
+		{At: -time.Second, UnderLoad: true}:              "   -1 s",
+	} {
+		if got := e.Clock(); got != want {
+			t.Errorf("%+v is at %q, want %q", e, got, want)
+		}
+	}
+}
+
 func TestWordsOfOthersStayInTheirLine(t *testing.T) {
 	v := followtest.Run()[1]
 	v.Silent = "no\x1b[2J\nanswer"
 	for _, line := range (&follow.Events{}).Next(v) {
-		if strings.ContainsAny(line, "\x1b\n") {
-			t.Errorf("%q", line)
+		if strings.ContainsAny(line.Text, "\x1b\n") {
+			t.Errorf("%q", line.Text)
 		}
 	}
 }
@@ -132,7 +160,7 @@ func TestSecondsThatPeopleWait(t *testing.T) {
 func TestTheRateIsOfWhatSucceeded(t *testing.T) {
 	v := followtest.Run()[6]
 	v.Live.Recent = v.Live.Recent[:22] // in the outage
-	if got := strings.Join(v.Figures(), ", "); !strings.HasPrefix(got, "0 succeeded/s, 6 failed") {
+	if got := strings.Join(v.Figures(), ", "); !strings.HasPrefix(got, "0 ok/s, 6 failed") {
 		t.Error(got)
 	}
 }

@@ -75,7 +75,7 @@ func waitsFor(s *v1alpha1.ReplicationSuite) string {
 
 // Line of a log: what has happened, with the age of the suite.
 func Line(age time.Duration, what string) string {
-	return fmt.Sprintf("%5d s  %s\n", int(age.Seconds()), what)
+	return Event{At: age, Text: what}.Line()
 }
 
 const barWidth = 20

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
@@ -25,6 +26,27 @@ type View struct {
 	Silent string
 	// Away says why the API server did not answer. The other fields are older then.
 	Away string
+}
+
+// loadStart is when the load began, by the recorder's clock; nil before it.
+func (v View) loadStart() *metav1.MicroTime {
+	if v.Live != nil && v.Live.LoadStartedAt != nil {
+		return v.Live.LoadStartedAt
+	}
+	return v.Experiment.Status.LoadStartTime
+}
+
+// Loaded is how long ago the load began; false before it. While the recorder answers, its clock alone says it.
+func (v View) Loaded() (time.Duration, bool) {
+	start := v.loadStart()
+	if start == nil {
+		return 0, false
+	}
+	now := v.Experiment.CreationTimestamp.Add(v.Age)
+	if v.Live != nil && v.Live.Now != nil && v.Silent == "" && v.Away == "" {
+		now = v.Live.Now.Time
+	}
+	return max(now.Sub(start.Time), 0), true
 }
 
 // UnderLoad is when the recorder has live figures.
@@ -161,7 +183,7 @@ func (v View) figures(word func(Lag) string) []string {
 	if !ok {
 		return nil
 	}
-	words := []string{fmt.Sprintf("%d succeeded/s", Succeeded(s)), fmt.Sprintf("%d failed", s.Failures)}
+	words := []string{fmt.Sprintf("%d ok/s", Succeeded(s)), fmt.Sprintf("%d failed", s.Failures)}
 	if s.P99Microseconds != nil {
 		words = append(words, "p99 "+Time(*s.P99Microseconds, P99IsBound(s)))
 	}

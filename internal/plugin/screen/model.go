@@ -32,7 +32,7 @@ type Model struct {
 	left   bool // what is drawn last stays in the terminal
 	view   follow.View
 	all    follow.Events
-	events []Event
+	events []follow.Event
 	width  int
 	height int
 }
@@ -45,9 +45,7 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case Seen:
 		m.view = msg.View
-		for _, line := range m.all.Next(msg.View) {
-			m.events = append(m.events, Event{msg.Age, line})
-		}
+		m.events = append(m.events, m.all.Next(msg.View)...)
 	case Ended:
 		m.left = true
 		return m, tea.Quit

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -16,12 +15,6 @@ import (
 	"replab.dev/internal/topology/registry"
 	"replab.dev/internal/wire"
 )
-
-// Event is a line of what has happened.
-type Event struct {
-	At   time.Duration // of the experiment's age
-	Text string
-}
 
 var (
 	plain = ansi.Style{}
@@ -36,36 +29,50 @@ var (
 const eventsShown = 6
 
 // Draw a run as it is, in lines of at most so many columns. Where there are not enough lines for all, fewer of the events are shown.
-func Draw(v follow.View, events []Event, width, height int) string {
+func Draw(v follow.View, events []follow.Event, width, height int) string {
 	x := v.Experiment
-	lines := []string{head(v), stepLine(x), ""}
+	lines := []string{head(v), topologyLine(x), stepLine(x), ""}
 	if v.Away != "" {
 		lines = append(lines, amber.Styled("as it was last; the API server does not answer: "+table.Plain(v.Away)), "")
 	}
 	lines = append(lines, load(v, width)...)
 	lines = append(lines, faults(x)...)
-	shown := min(eventsShown, len(events), max(height-len(lines), 1))
-	for _, e := range events[len(events)-shown:] {
-		lines = append(lines, faint.Styled(fmt.Sprintf("%5d s", int(e.At.Seconds())))+"  "+e.Text)
+	for i, line := range lines {
+		lines[i] = table.Fold(line, width, labelWidth)
 	}
-	for i := range lines {
-		lines[i] = ansi.Truncate(lines[i], width, "…")
+	drawn := strings.Join(lines, "\n")
+	last := ""
+	for _, e := range slices.Backward(events[max(len(events)-eventsShown, 0):]) {
+		with := table.Fold(faint.Styled(e.Clock())+"  "+e.Text, width, labelWidth) + "\n" + last
+		if last != "" && strings.Count(drawn+"\n"+with, "\n") > height {
+			break
+		}
+		last = with
 	}
-	return strings.Join(lines, "\n") + "\n"
+	return drawn + "\n" + last
 }
 
+// head says what runs, and for how long: since the load began, else since its creation.
 func head(v follow.View) string {
 	x := v.Experiment
+	phase := x.Status.Phase
+	if phase == "" {
+		phase = "Waiting for the operator"
+	}
+	since := follow.Seconds(v.Age) + " old"
+	if at, ok := v.Loaded(); ok && follow.UnderLoad(x) {
+		since = follow.Seconds(at) + " of load"
+	}
+	return fmt.Sprintf("%s  %s  %s", bold.Styled(x.Name), verdictStyle(x.Status.Verdict).Styled(phase), faint.Styled(since))
+}
+
+func topologyLine(x *v1alpha1.ReplicationExperiment) string {
 	t := x.Spec.Topology
 	what := []string{string(t.Type), string(registry.Engine(t)), wording.Nodes(t)}
 	if x.Spec.Routing.Proxy != "" {
 		what = append(what, string(x.Spec.Routing.Proxy))
 	}
-	phase := x.Status.Phase
-	if phase == "" {
-		phase = "Waiting for the operator"
-	}
-	return fmt.Sprintf("%s  %s  %s  %s", bold.Styled(x.Name), strings.Join(what, ", "), verdictStyle(x.Status.Verdict).Styled(phase), faint.Styled(follow.Seconds(v.Age)))
+	return label("nodes") + strings.Join(what, ", ")
 }
 
 func verdictStyle(v v1alpha1.Verdict) ansi.Style {
@@ -100,8 +107,10 @@ func stepLine(x *v1alpha1.ReplicationExperiment) string {
 	return label("steps") + marks + "  " + now
 }
 
+const labelWidth = 9
+
 // label begins a line of figures.
-func label(name string) string { return faint.Styled(fmt.Sprintf("%-9s", name)) }
+func label(name string) string { return faint.Styled(fmt.Sprintf("%-*s", labelWidth, name)) }
 
 func load(v follow.View, width int) []string {
 	if v.Live == nil {
@@ -112,23 +121,28 @@ func load(v follow.View, width int) []string {
 	}
 	var lines []string
 	if s, ok := v.Stage(); ok {
-		bar := Bar(int64(s.Elapsed), int64(s.Planned()), max(min(width-50, 40), 8))
-		lines = append(lines, label("stage")+fmt.Sprintf("%s %d/%d  %s  %s left of %s", table.Plain(s.Name), s.Number, len(v.Live.Stages), bar, follow.Seconds(s.Left()), follow.Seconds(s.Planned())))
+		name := fmt.Sprintf("%s %d/%d  ", table.Plain(s.Name), s.Number, len(v.Live.Stages))
+		left := fmt.Sprintf("  %s left of %s", follow.Seconds(s.Left()), follow.Seconds(s.Planned()))
+		bar := Bar(int64(s.Elapsed), int64(s.Planned()), max(min(width-labelWidth-len(name)-len(left), 40), 8))
+		lines = append(lines, label("stage")+name+bar+left)
 	}
 	if words := v.ShortFigures(); len(words) > 0 {
 		if w := v.Writer(); w != "" {
-			words = append(words, "writes go to "+table.Plain(w))
+			words = append(words, "writer "+table.Plain(w))
 		}
-		lines = append(lines, label("load")+strings.Join(words, "   "))
+		lines = append(lines, label("now")+strings.Join(words, "   "))
 	}
 	if len(v.Live.Recent) > 0 {
-		lines = append(lines, sparks(v, max(min(width-26, wire.RecorderLiveMost), 8))...)
+		lines = append(lines, sparks(v, max(min(width-besideSparks, wire.RecorderLiveMost), 8))...)
 	}
 	if v.Silent != "" && follow.UnderLoad(v.Experiment) {
 		lines = append(lines, label("")+amber.Styled("the last figures; no newer ones: "+table.Plain(v.Silent)))
 	}
 	return append(lines, "")
 }
+
+// besideSparks is how many columns the label and the words of a sparkline have: "max 419 µs on semisync-db-1".
+const besideSparks = labelWidth + 31
 
 // sparks of the last minute.
 func sparks(v follow.View, width int) []string {

@@ -33,7 +33,7 @@ func seen(t *testing.T, n, width int) Model {
 
 func TestScreens(t *testing.T) {
 	var all strings.Builder
-	for _, c := range []struct{ n, width int }{{2, 100}, {4, 100}, {7, 100}, {7, 60}, {10, 100}} {
+	for _, c := range []struct{ n, width int }{{2, 80}, {4, 80}, {7, 80}, {7, 60}, {7, 100}, {10, 80}} {
 		text := ansi.Strip(seen(t, c.n, c.width).View().Content)
 		for _, line := range strings.Split(text, "\n") {
 			if ansi.StringWidth(line) > c.width {
@@ -57,6 +57,17 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// TestTheManualShowsAScreen of these.
+func TestTheManualShowsAScreen(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/reference/kubectl-replab.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := ansi.Strip(seen(t, 7, 80).View().Content); !strings.Contains(string(page), "```text\n"+text+"```\n") {
+		t.Errorf("docs/reference/kubectl-replab.md does not show:\n%s", text)
+	}
+}
+
 // TestALowTerminal shows the figures, and of the events the last ones.
 func TestALowTerminal(t *testing.T) {
 	m, _ := seen(t, 7, 100).Update(tea.WindowSizeMsg{Width: 100, Height: 16})
@@ -70,7 +81,7 @@ func TestAnAPIServerThatIsAwayIsSaid(t *testing.T) {
 	v := followtest.Run()[6]
 	v.Away = "refused"
 	m, _ := seen(t, 7, 100).Update(Seen{v})
-	if text := ansi.Strip(m.View().Content); !strings.Contains(text, "as it was last; the API server does not answer: refused\n") || !strings.Contains(text, "succeeded/s") {
+	if text := ansi.Strip(m.View().Content); !strings.Contains(text, "as it was last; the API server does not answer: refused\n") || !strings.Contains(text, "ok/s") {
 		t.Error(text)
 	}
 }

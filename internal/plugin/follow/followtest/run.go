@@ -32,7 +32,7 @@ func Run() []follow.View {
 }
 
 func at(age time.Duration, phase string, c []metav1.Condition) follow.View {
-	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "semisync", Namespace: "default"}}
+	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "semisync", Namespace: "default", CreationTimestamp: metav1.NewTime(Start.Add(-20 * time.Second))}}
 	x.Spec.Topology = v1alpha1.TopologySpec{Type: v1alpha1.TopologySemiSync, Engine: v1alpha1.EngineMySQL, Nodes: 3}
 	x.Spec.Routing.Proxy = v1alpha1.ProxyHAProxy
 	x.Spec.Load.Stages = []v1alpha1.Stage{
@@ -40,6 +40,9 @@ func at(age time.Duration, phase string, c []metav1.Condition) follow.View {
 	}
 	x.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 20, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionKill, HoldSeconds: 10}}
 	x.Status.Phase, x.Status.Conditions = phase, c
+	if age > 20*time.Second {
+		x.Status.LoadStartTime = ptr.To(metav1.NewMicroTime(Start))
+	}
 	return follow.View{Experiment: x, Age: age}
 }
 
@@ -57,7 +60,14 @@ func pending(step, message string) (all []metav1.Condition) {
 func load() []metav1.Condition { return pending(v1alpha1.ConditionLoadFinished, "k6 is running") }
 
 func planned(v follow.View, s v1alpha1.FaultState, evidence string) follow.View {
-	v.Experiment.Status.Faults = []v1alpha1.FaultStatus{{Name: "crash", Fault: "crash", Pod: "semisync-db-0", State: s, Evidence: evidence}}
+	f := v1alpha1.FaultStatus{Name: "crash", Fault: "crash", Pod: "semisync-db-0", State: s, Evidence: evidence}
+	if s != v1alpha1.FaultPlanned {
+		f.InjectedTime = ptr.To(metav1.NewMicroTime(Start.Add(20 * time.Second)))
+	}
+	if s == v1alpha1.FaultReleased {
+		f.ReleasedTime = ptr.To(metav1.NewMicroTime(Start.Add(30 * time.Second)))
+	}
+	v.Experiment.Status.Faults = []v1alpha1.FaultStatus{f}
 	return v
 }
 
