@@ -10,10 +10,13 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/table"
 )
 
 // Comparison of runs with the first of them.
@@ -207,20 +210,62 @@ func (c *Comparison) Remarks() (all []string) {
 	return append(all, "Differences are in percent of the first. No difference is shown for an unmeasured figure, an open bound, a range over 10 points, or a base of 0.")
 }
 
-// WriteText writes the comparison for a terminal.
+// WriteText writes the comparison for a terminal: what each run is, and figures with a column for each run, or where these do not fit, a line.
 func (c *Comparison) WriteText(w io.Writer) error {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	line := func(cells ...string) { fmt.Fprintln(out, strings.Join(cells, "\t")) }
-	c.each(line)
-	if err := out.Flush(); err != nil {
-		return err
+	var rows [][]string
+	c.each(func(cells ...string) { rows = append(rows, cells) })
+	names, heads := rows[0], c.Heads()
+	text := ""
+	for i, name := range names[1:] {
+		text += name + ":"
+		for _, head := range heads {
+			text += " " + head[0] + " " + head[i+1] + ","
+		}
+		text = strings.TrimSuffix(text, ",") + "\n"
+	}
+	rows = append(rows[:1], rows[1+len(heads):]...)
+	if columns := aligned(rows); wide(columns) {
+		for _, row := range rows[1:] {
+			lines := make([][]string, 0, len(c.Runs))
+			for i, cell := range row[1:] {
+				lines = append(lines, []string{"  " + names[i+1], cell})
+			}
+			text += "\n" + row[0] + "\n" + aligned(lines)
+		}
+	} else {
+		text += "\n" + columns
+	}
+	for line := range strings.Lines(text) {
+		if _, err := fmt.Fprintln(w, table.Fold(strings.TrimSuffix(line, "\n"), table.Width, 4)); err != nil {
+			return err
+		}
 	}
 	for _, r := range c.Remarks() {
-		if _, err := fmt.Fprintln(w, "\n"+r); err != nil {
+		if _, err := fmt.Fprintln(w, "\n"+table.Fold(r, table.Width, 0)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func aligned(rows [][]string) string {
+	var b strings.Builder
+	tabs := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(tabs, strings.Join(row, "\t"))
+	}
+	_ = tabs.Flush() // the builder takes everything
+	return b.String()
+}
+
+// wide tells of a text that a terminal has no columns for.
+func wide(text string) bool {
+	for line := range strings.Lines(text) {
+		if ansi.StringWidth(line) > table.Width {
+			return true
+		}
+	}
+	return false
 }
 
 // WriteMarkdown writes the comparison as a table of Markdown.

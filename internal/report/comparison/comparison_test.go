@@ -2,8 +2,11 @@ package comparison
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -200,6 +203,29 @@ func TestTextAndMarkdown(t *testing.T) {
 	d := figures.Of(base)
 	if _, err := Of(d); err == nil || !strings.Contains(err.Error(), "two experiments or more") {
 		t.Errorf("one run alone: %v", err)
+	}
+}
+
+// TestTextFitsATerminal of 80 columns: with a column for each of two runs, and with a line for each of four.
+func TestTextFitsATerminal(t *testing.T) {
+	base, now := pair(t)
+	for n, want := range map[int]string{2: "successful requests/s     79/s      158/s (+100 %)\n", 4: "\nsuccessful requests/s\n  async"} {
+		runs := slices.Clone([]results.Results{base, now, now, now}[:n])
+		for i := range runs[2:] {
+			runs[i+2].Experiment = fmt.Sprintf("semisync-with-a-long-name-%d", i)
+		}
+		var text strings.Builder
+		if err := compareAll(t, runs...).WriteText(&text); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("of %d runs no %q in\n%s", n, want, text.String())
+		}
+		for line := range strings.Lines(text.String()) {
+			if utf8.RuneCountInString(line) > 81 {
+				t.Errorf("of %d runs: too wide: %q", n, line)
+			}
+		}
 	}
 }
 
