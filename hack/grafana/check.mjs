@@ -17,9 +17,9 @@ type Events = Omit<Value<AnnotationQuery>, 'target'> & {target: Query; titleForm
 type Variable = Value<VariableModel> & {definition?: string};
 type Row = Omit<Value<RowPanel>, 'panels'> & {panels: never[]};
 type Of<Kind, Options, Custom> = Omit<Value<Panel>, 'type' | 'options' | 'fieldConfig' | 'targets'> & {
-  type: Kind; options?: Some<Value<Options>>; targets: Query[];
+  type: Kind; options?: Some<Value<Options>>;
   fieldConfig?: Omit<Value<FieldConfigSource>, 'defaults'> & {defaults: Omit<Value<FieldConfig>, 'custom'> & {custom?: Some<Value<Custom>>}};
-};
+} & (Kind extends 'text' ? {} : {targets: Query[]});
 type Frame = Omit<Value<Dashboard>, 'panels' | 'annotations' | 'templating'>;
 `;
 

@@ -25,7 +25,7 @@ var silent = map[string]func(*run) string{
 	"topology.json: annotation Ends of faults": noFault,
 	"experiments.json: Figures D":              func(r *run) string { return r.status.bound("load.latency.p99Microseconds") },
 	"experiments.json: Figures E":              func(r *run) string { return r.status.bound("replication.lag.p99Microseconds") },
-	"experiments.json: p99 of the runs under way A": func(r *run) string {
+	"experiments.json: p99 latency by experiment A": func(r *run) string {
 		if r.status.Load.Failures == 0 {
 			return ""
 		}

@@ -3,13 +3,14 @@ package prometheus
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
 // kinds of panels, which all are Grafana's own, and units of theirs that are used.
 var (
-	kinds = []string{"row", "stat", "table", "timeseries", "heatmap", "state-timeline"}
-	units = []string{"short", "none", "s", "ops", "reqps", "pps", "Bps", "bytes", "percentunit"}
+	kinds = []string{"row", "stat", "table", "timeseries", "heatmap", "state-timeline", "text"}
+	units = []string{"short", "none", "s", "ops", "wps", "reqps", "pps", "Bps", "bytes", "percentunit"}
 )
 
 // TestDashboardsAreOfGrafanasShape, as far as that is known without one: identities, places that do not overlap, the datasource that is chosen.
@@ -49,7 +50,8 @@ func checkPanel(t *testing.T, file string, p panel) {
 	if !slices.Contains(kinds, p.Type) || p.GridPos.X+p.GridPos.W > 24 || p.GridPos.W <= 0 || p.GridPos.H <= 0 {
 		t.Errorf("%s: %s is a %q at %+v", file, p.Title, p.Type, p.GridPos)
 	}
-	if p.Type == "row" {
+	switch {
+	case p.Type == "row", p.Type == "text" && p.Options.Content != "" && len(p.Targets) == 0:
 		return
 	}
 	if p.Title == "" || len(p.Targets) == 0 || !slices.Contains(units, p.FieldConfig.Defaults.Unit) {
@@ -58,6 +60,40 @@ func checkPanel(t *testing.T, file string, p panel) {
 	for _, q := range p.Targets {
 		if q.Datasource != (source{"prometheus", "${datasource}"}) || q.RefID == "" {
 			t.Errorf("%s: %s asks %+v for %q", file, p.Title, q.Datasource, q.RefID)
+		}
+	}
+}
+
+// TestTheRunNamesTheCommandOfItsReport with the run that is chosen.
+func TestTheRunNamesTheCommandOfItsReport(t *testing.T) {
+	const command = "\n    kubectl replab report ${experiment} -n ${namespace} --file ${experiment}.html\n"
+	for _, p := range dashboards(t)["run.json"].Panels {
+		if strings.Contains(p.Options.Content, command) {
+			return
+		}
+	}
+	t.Errorf("no panel of run.json has %q", command)
+}
+
+// TestRowsAreInTheOrderOfARun, and their panels in the order of the file.
+func TestRowsAreInTheOrderOfARun(t *testing.T) {
+	for file, want := range map[string][]string{
+		"run.json":         {"Verdict", "Load", "Outage", "Replication lag and writes", "Resources"},
+		"experiments.json": {"Experiments", "Running load", "Operator"},
+	} {
+		var rows []string
+		below := 0
+		for _, p := range dashboards(t)[file].Panels {
+			if p.Type == "row" {
+				rows = append(rows, p.Title)
+			}
+			if p.GridPos.Y < below {
+				t.Errorf("%s: %s stands above the panel before it", file, p.Title)
+			}
+			below = p.GridPos.Y
+		}
+		if !slices.Equal(rows, want) {
+			t.Errorf("%s has the rows %q, want %q", file, rows, want)
 		}
 	}
 }

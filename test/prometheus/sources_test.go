@@ -62,6 +62,9 @@ type panel struct {
 			Unit string `json:"unit"`
 		} `json:"defaults"`
 	} `json:"fieldConfig"`
+	Options struct {
+		Content string `json:"content"`
+	} `json:"options"`
 }
 
 type source struct {
