@@ -75,6 +75,21 @@ func TestTheRunNamesTheCommandOfItsReport(t *testing.T) {
 	t.Errorf("no panel of run.json has %q", command)
 }
 
+// TestTimesOfManyScalesAreLogarithmic: beside a node that is down, lags of milliseconds would be a line at 0.
+func TestTimesOfManyScalesAreLogarithmic(t *testing.T) {
+	found := 0
+	for _, p := range dashboards(t)["run.json"].Panels {
+		if d := p.FieldConfig.Defaults; p.Type == "timeseries" && d.Unit == "s" && !strings.HasPrefix(p.Title, "Time since") {
+			if found++; d.Custom.ScaleDistribution.Type != "log" {
+				t.Errorf("%s is drawn on the scale %q", p.Title, d.Custom.ScaleDistribution.Type)
+			}
+		}
+	}
+	if found != 3 {
+		t.Errorf("%d panels have latencies or lags", found)
+	}
+}
+
 // TestRowsAreInTheOrderOfARun, and their panels in the order of the file.
 func TestRowsAreInTheOrderOfARun(t *testing.T) {
 	for file, want := range map[string][]string{

@@ -59,7 +59,12 @@ type panel struct {
 	} `json:"targets"`
 	FieldConfig struct {
 		Defaults struct {
-			Unit string `json:"unit"`
+			Unit   string `json:"unit"`
+			Custom struct {
+				ScaleDistribution struct {
+					Type string `json:"type"`
+				} `json:"scaleDistribution"`
+			} `json:"custom"`
 		} `json:"defaults"`
 	} `json:"fieldConfig"`
 	Options struct {
