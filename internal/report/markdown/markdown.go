@@ -12,7 +12,7 @@ import (
 	"replab.dev/internal/results"
 )
 
-// Write the report of one run: verdict, reasons, notes, tables, and the YAML that repeats it.
+// Write the report of one run: verdict, reasons, tables, notes, and the YAML that repeats it.
 func Write(w io.Writer, r results.Results) error {
 	d := figures.Of(r)
 	repeat, err := r.Repeat()
@@ -24,16 +24,16 @@ func Write(w io.Writer, r results.Results) error {
 	for _, reason := range r.Status.Reasons {
 		fmt.Fprintf(&b, "- %s\n", line(reason))
 	}
-	if len(r.Status.Notes) > 0 {
-		b.WriteString("\nLimits of the figures:\n\n")
-	}
-	for _, note := range r.Status.Notes {
-		fmt.Fprintf(&b, "- %s\n", line(note))
-	}
 	for _, t := range d.Tables() {
 		if !t.Detail {
 			Table(&b, t)
 		}
+	}
+	if len(r.Status.Notes) > 0 {
+		b.WriteString("\n## Limits of the figures\n\n")
+	}
+	for _, note := range r.Status.Notes {
+		fmt.Fprintf(&b, "- %s\n", line(note))
 	}
 	fmt.Fprintf(&b, "\nTo repeat it:\n\n%[1]syaml\n%[2]s%[1]s\n", fence(repeat), repeat)
 	_, err = io.WriteString(w, b.String())
