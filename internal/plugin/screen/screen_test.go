@@ -68,6 +68,18 @@ func TestTheManualShowsAScreen(t *testing.T) {
 	}
 }
 
+// TestAFullMinuteFits in 80 columns, each sparkline in one line.
+func TestAFullMinuteFits(t *testing.T) {
+	v := followtest.Run()[6]
+	lines := strings.Count(Draw(v, nil, 80, 40), "\n")
+	for len(v.Live.Recent) < 60 {
+		v.Live.Recent = append(v.Live.Recent, v.Live.Recent[0])
+	}
+	if got := Draw(v, nil, 80, 40); strings.Count(got, "\n") != lines {
+		t.Errorf("more than %d lines:\n%s", lines, ansi.Strip(got))
+	}
+}
+
 // TestALowTerminal shows the figures, and of the events the last ones.
 func TestALowTerminal(t *testing.T) {
 	m, _ := seen(t, 7, 100).Update(tea.WindowSizeMsg{Width: 100, Height: 16})
