@@ -35,7 +35,7 @@ func TestNewcomersPath(t *testing.T) {
 	if !strings.Contains(out, "\nmine against first, the baseline: ") {
 		t.Error("the tutorial's two runs were not compared")
 	}
-	if !regexp.MustCompile(`load: \d+ succeeded/s, .*p99 .*lag .* on `).MatchString(out) {
+	if !regexp.MustCompile(`load: \d+ ok/s, .*p99 .*lag .* on `).MatchString(out) {
 		t.Error("the recorder's figures were not shown live")
 	}
 	if line := regexp.MustCompile(`load: .*lag .* on semisync-db-0.*`).FindString(out); line != "" { // it writes until it is killed
