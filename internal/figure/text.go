@@ -23,6 +23,30 @@ func (f Figure) Short() string {
 	return text
 }
 
+// Brief is Text with the digits that count at a glance: 83 ms for 83.26 ms, 5.2 ms for 5.23 ms. A bound stays one.
+func (f Figure) Brief() string {
+	step := unitOf(f.Path).glance
+	if step == nil || f.Value == nil {
+		return f.Text()
+	}
+	rounded := func(v *int64, round func(float64) float64) *int64 {
+		if v == nil {
+			return nil
+		}
+		s := step(max(*v, -*v))
+		to := int64(round(float64(*v)/float64(s))) * s
+		return &to
+	}
+	b := Figure{Path: f.Path, Because: f.Because, Value: rounded(f.Value, math.Round)}
+	switch {
+	case f.Known():
+		b.AtLeast, b.AtMost = b.Value, b.Value
+	case !f.Doubtful():
+		b.AtLeast, b.AtMost = rounded(f.AtLeast, math.Floor), rounded(f.AtMost, math.Ceil)
+	}
+	return b.Text()
+}
+
 func (f Figure) words(atLeast, to, absent string) string {
 	unit := unitOf(f.Path)
 	switch {
@@ -75,6 +99,7 @@ func (f Figure) Unit() string { return unitOf(f.Path).symbol }
 type unit struct {
 	suffix, symbol string
 	text           func(int64, func(float64) float64) string
+	glance         func(int64) int64 // what Brief rounds a value of that size to; nil: to nothing
 }
 
 func unitOf(path string) unit {
@@ -89,22 +114,38 @@ func unitOf(path string) unit {
 
 // units by the ends of names, the longer ones first.
 var units = []unit{
-	{"millirequestspersecond", "mreq/s", thousandths("/s")},
-	{"requestspersecondmilli", "mreq/s", rate},
-	{"requestspersecond", "req/s", plain("/s")},
-	{"microseconds", "µs", duration(1)},
-	{"milliseconds", "ms", duration(1000)},
-	{"seconds", "s", plain(" s")},
-	{"permille", "‰", permille},
-	{"percent", "%", signed(" %")},
-	{"bytespersecond", "B/s", func(v int64, round func(float64) float64) string { return bytesText(v, round) + "/s" }},
-	{"bytes", "B", bytesText},
-	{"millicores", "mCPU", thousandths(" CPU")},
-	{"thousandths", "‰", thousandths("")},
+	{"millirequestspersecond", "mreq/s", thousandths("/s"), nil},
+	{"requestspersecondmilli", "mreq/s", rate, tenths(1000)},
+	{"requestspersecond", "req/s", plain("/s"), nil},
+	{"microseconds", "µs", duration(1), tenths(1, 1000, 1_000_000)},
+	{"milliseconds", "ms", duration(1000), tenths(1, 1000)},
+	{"seconds", "s", plain(" s"), nil},
+	{"permille", "‰", permille, nil},
+	{"percent", "%", signed(" %"), nil},
+	{"bytespersecond", "B/s", func(v int64, round func(float64) float64) string { return bytesText(v, round) + "/s" }, nil},
+	{"bytes", "B", bytesText, nil},
+	{"millicores", "mCPU", thousandths(" CPU"), nil},
+	{"thousandths", "‰", thousandths(""), nil},
 }
 
 func plain(symbol string) func(int64, func(float64) float64) string {
 	return func(v int64, _ func(float64) float64) string { return Grouped(v) + symbol }
+}
+
+// tenths are the steps of a value shown in the largest of some sizes that it reaches: a tenth of it below 10, the whole of it above.
+func tenths(sizes ...int64) func(int64) int64 {
+	return func(v int64) int64 {
+		size := sizes[0]
+		for _, s := range sizes {
+			if v >= s {
+				size = s
+			}
+		}
+		if v < 10*size {
+			size /= 10
+		}
+		return max(size, 1)
+	}
 }
 
 // signed is of differences: those of comparisons.
