@@ -1,0 +1,197 @@
+// Package story tells a run in sentences, from the figures of its results document. It computes no figure of its own, and is pure.
+package story
+
+import (
+	"fmt"
+	"strings"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/figures"
+	"replab.dev/internal/wire"
+)
+
+// Headline says in one sentence what the faults did: lost writes and the outage.
+func Headline(d *figures.Document) string {
+	text := lost(d) + ", and " + outage(d) + "."
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+func lost(d *figures.Document) string {
+	f := d.Figure("status.writes.lost")
+	switch {
+	case f.Value == nil:
+		return "whether acknowledged writes were lost is unknown"
+	case *f.Value == 0 && f.IsExact():
+		return "no acknowledged write was lost"
+	}
+	text := strings.NewReplacer("≥", "at least", "≤", "at most").Replace(f.Brief()) + " acknowledged writes were lost"
+	if all := d.Figure("status.writes.acknowledged"); all.Value != nil && f.IsExact() {
+		text = f.Brief() + " of " + all.Brief() + " acknowledged writes were lost"
+	}
+	return text
+}
+
+func outage(d *figures.Document) string {
+	f := d.Figure("status.outageMilliseconds")
+	switch {
+	case f.Value == nil:
+		return "the outage is unknown"
+	case !injected(d):
+		return "the longest time without an acknowledged write was " + f.Brief()
+	}
+	text := "the longest outage was " + f.Brief()
+	for _, of := range d.Status.Faults {
+		if of.InjectedTime != nil && of.OutageMilliseconds != nil && *of.OutageMilliseconds == *f.Value {
+			return text + ", after " + of.Name + " at " + seconds(d.Moment(*of.InjectedTime, of.Clock))
+		}
+	}
+	return text
+}
+
+func injected(d *figures.Document) bool {
+	for _, f := range d.Status.Faults {
+		if f.InjectedTime != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Fault is what happened around one fault.
+type Fault struct {
+	Name string
+	// At is when it was injected, in seconds of the load; "" of one that was not.
+	At string
+	// Did says what was done to which node.
+	Did string
+	// Events follow it, each so long after the last write that was acknowledged before them.
+	Events []Event
+	// Facts are sentences about its consequences.
+	Facts []string
+}
+
+// Event of a fault.
+type Event struct{ After, What string }
+
+// Faults tells the faults in the order of the status.
+func Faults(d *figures.Document) (all []Fault) {
+	for _, f := range d.Status.Faults {
+		one := Fault{Name: f.Name, Did: did(d, f)}
+		if f.InjectedTime == nil {
+			one.Facts = []string{"It was not carried out: it is " + string(f.State) + "."}
+			all = append(all, one)
+			continue
+		}
+		one.At = seconds(d.Moment(*f.InjectedTime, f.Clock))
+		one.Events = events(d, f)
+		one.Facts = facts(d, f)
+		all = append(all, one)
+	}
+	return all
+}
+
+// acts are what faults do to a pod.
+var acts = map[v1alpha1.FaultAction]string{
+	v1alpha1.ActionKill: "killed %s", v1alpha1.ActionKillServer: "killed the server of %s", v1alpha1.ActionDeletePod: "deleted pod %s", v1alpha1.ActionPause: "paused %s",
+	v1alpha1.ActionPartition: "cut off %s", v1alpha1.ActionSwitchover: "asked for a switchover from %s",
+}
+
+func did(d *figures.Document, of v1alpha1.FaultStatus) string {
+	act, from := "hit %s", ""
+	for _, f := range d.Spec.Faults {
+		if f.Name == of.Fault && acts[f.Action] != "" {
+			act = acts[f.Action]
+			if f.PartitionFrom != "" {
+				from = " from " + strings.ToLower(string(f.PartitionFrom))
+			}
+		}
+	}
+	text := fmt.Sprintf(act, of.Pod) + from
+	if of.Role != "" {
+		text += ", a " + strings.ToLower(string(of.Role))
+		if of.Role == v1alpha1.NodePrimary {
+			text = strings.Replace(text, ", a primary", ", the primary", 1)
+		}
+	}
+	return text
+}
+
+// events of the failover after a fault, or the first write after its outage.
+func events(d *figures.Document, of v1alpha1.FaultStatus) (all []Event) {
+	if f := d.Status.Failover; f != nil && f.Fault == of.Name && f.OutageMilliseconds != nil {
+		after, about := int64(0), ""
+		for _, p := range []struct{ figure, what string }{{"detection", "detected"}, {"promotion", f.NewPrimary + " promoted"}} {
+			took := d.Figure("status.failover." + p.figure + "Milliseconds")
+			if took.Value == nil { // when the next one was is unknown too
+				break
+			}
+			if !took.Known() {
+				about = "about "
+			}
+			after += *took.Value
+			all = append(all, Event{about + milliseconds(after), p.what})
+		}
+		return append(all, Event{milliseconds(*f.OutageMilliseconds), "first write again on " + f.NewPrimary})
+	}
+	if g := Gap(d, of); g != nil && g.NextAcknowledgedAt != nil {
+		what := "first write again"
+		if g.NextNode != "" {
+			what += " on " + g.NextNode
+		}
+		return []Event{{milliseconds(*of.OutageMilliseconds), what}}
+	}
+	return nil
+}
+
+// Gap is the time without an acknowledged write that was the outage of a fault, nil where it is unknown which it was.
+func Gap(d *figures.Document, of v1alpha1.FaultStatus) *wire.Gap {
+	if of.InjectedTime == nil || of.OutageMilliseconds == nil || d.Recorder == nil || d.Recorder.Availability == nil {
+		return nil
+	}
+	at := d.Moment(*of.InjectedTime, of.Clock)
+	for i, g := range d.Recorder.Availability.Gaps {
+		if g.DurationMicroseconds == nil || g.NextAcknowledgedAt == nil || d.Moment(*g.NextAcknowledgedAt, nil) < at {
+			continue
+		}
+		if off := *g.DurationMicroseconds - 1000**of.OutageMilliseconds; off > -1000 && off < 1000 {
+			return &d.Recorder.Availability.Gaps[i]
+		}
+	}
+	return nil
+}
+
+func facts(d *figures.Document, of v1alpha1.FaultStatus) (all []string) {
+	figure := func(field string) string { return "status.faults[" + of.Name + "]." + field }
+	if f := d.Figure(figure("outageMilliseconds")); f.Value != nil {
+		all = append(all, "The longest time without an acknowledged write was "+f.Brief()+".")
+	} else {
+		all = append(all, "Its outage is unknown: "+f.Because+".")
+	}
+	if f := d.Figure(figure("lossWindowMilliseconds")); f.Value != nil {
+		all = append(all, "Lost writes were acknowledged from "+f.Brief()+" before it.")
+	}
+	if f := d.Figure(figure("rejoinMilliseconds")); f.Value != nil {
+		text := "The node was back in its place after " + f.Brief()
+		if of.Resync != nil {
+			text += " by " + string(of.Resync.Method)
+		}
+		all = append(all, text+".")
+	}
+	if of.Confirmed != "True" {
+		all = append(all, "Its effect was not confirmed: "+strings.TrimSuffix(of.Evidence, ".")+".")
+	}
+	if of.Leak != "" {
+		all = append(all, "It leaked: "+strings.TrimSuffix(of.Leak, ".")+".")
+	}
+	return all
+}
+
+func milliseconds(ms int64) string { return seconds(float64(ms) / 1000) }
+
+// seconds with two digits behind the point, or one of 10 s and more, so that events can be compared.
+func seconds(s float64) string {
+	if s < 10 {
+		return fmt.Sprintf("%.2f s", s)
+	}
+	return fmt.Sprintf("%.1f s", s)
+}

@@ -1,0 +1,113 @@
+package story_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
+	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/report/story"
+	"replab.dev/internal/results"
+)
+
+func TestTheHeadlineIsLossAndOutage(t *testing.T) {
+	for want, change := range map[string]func(*results.Results){
+		"No acknowledged write was lost, and the longest outage was 1.6 s, after crash at 20.0 s.":                   func(*results.Results) {},
+		"3 of 1,300 acknowledged writes were lost, and the longest outage was 1.6 s, after crash at 20.0 s.":         func(r *results.Results) { r.Status.Writes.Lost = ptr.To[int64](3) },
+		"Whether acknowledged writes were lost is unknown, and the longest outage was 1.6 s, after crash at 20.0 s.": func(r *results.Results) { r.Status.Writes.Lost = nil },
+		"No acknowledged write was lost, and the outage is unknown.":                                                 func(r *results.Results) { r.Status.OutageMilliseconds = nil },
+		"No acknowledged write was lost, and the longest outage was 2 s.":                                            func(r *results.Results) { r.Status.OutageMilliseconds = ptr.To[int64](2000) },
+		"No acknowledged write was lost, and the longest time without an acknowledged write was 1.6 s.":              func(r *results.Results) { r.Status.Faults = nil },
+		"At least 3 acknowledged writes were lost, and the longest outage was 1.6 s, after crash at 20.0 s.": func(r *results.Results) {
+			r.Status.Writes.Lost = ptr.To[int64](3)
+			(*figure.Bounds)(&r.Status.Bounds).AtLeast("writes.lost", 3, "why")
+		},
+	} {
+		r := reporttest.SemiSync(t)
+		change(&r)
+		if got := story.Headline(figures.Of(r)); got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+}
+
+func TestTheStoryOfAFault(t *testing.T) {
+	crash := story.Fault{
+		Name: "crash", At: "20.0 s", Did: "killed semisync-db-0, the primary",
+		Events: []story.Event{{"0.90 s", "detected"}, {"1.40 s", "semisync-db-1 promoted"}, {"1.60 s", "first write again on semisync-db-1"}},
+		Facts:  []string{"The longest time without an acknowledged write was 1.6 s."},
+	}
+	only := func(change func(*story.Fault)) story.Fault {
+		f := crash
+		change(&f)
+		return f
+	}
+	for name, c := range map[string]struct {
+		change func(*v1alpha1.ReplicationExperimentStatus)
+		want   story.Fault
+	}{
+		"a failover": {func(*v1alpha1.ReplicationExperimentStatus) {}, crash},
+		"a promotion at an unknown time": {
+			func(s *v1alpha1.ReplicationExperimentStatus) { s.Failover.PromotionMilliseconds = nil },
+			only(func(f *story.Fault) { f.Events = []story.Event{crash.Events[0], crash.Events[2]} }),
+		},
+		"a detection between two bounds": {
+			func(s *v1alpha1.ReplicationExperimentStatus) {
+				(*figure.Bounds)(&s.Bounds).Between("failover.detectionMilliseconds", 700, 900, "why")
+			},
+			only(func(f *story.Fault) {
+				f.Events = []story.Event{{"about 0.90 s", "detected"}, {"about 1.40 s", "semisync-db-1 promoted"}, crash.Events[2]}
+			}),
+		},
+		"an outage without a failover": {
+			func(s *v1alpha1.ReplicationExperimentStatus) { s.Failover = nil },
+			only(func(f *story.Fault) { f.Events = crash.Events[2:] }),
+		},
+		"an outage that no gap explains": {
+			func(s *v1alpha1.ReplicationExperimentStatus) {
+				s.Failover, s.Faults[0].OutageMilliseconds = nil, ptr.To[int64](1602)
+			},
+			only(func(f *story.Fault) { f.Events = nil }),
+		},
+		"an unknown outage": {
+			func(s *v1alpha1.ReplicationExperimentStatus) { s.Failover, s.Faults[0].OutageMilliseconds = nil, nil },
+			only(func(f *story.Fault) {
+				f.Events, f.Facts = nil, []string{"Its outage is unknown: the availability probe was off."}
+			}),
+		},
+		"what came of it": {
+			func(s *v1alpha1.ReplicationExperimentStatus) {
+				f := &s.Faults[0]
+				f.RejoinMilliseconds, f.LossWindowMilliseconds, f.Resync = ptr.To[int64](17_069), ptr.To[int64](2961), &v1alpha1.ResyncStatus{Method: "Clone"}
+				f.Confirmed, f.Evidence, f.Leak = "False", "it still ran.", "db-2 was reached"
+			},
+			only(func(f *story.Fault) {
+				f.Facts = append([]string{f.Facts[0]}, "Lost writes were acknowledged from 3 s before it.", "The node was back in its place after 17 s by Clone.",
+					"Its effect was not confirmed: it still ran.", "It leaked: db-2 was reached.")
+			}),
+		},
+		"a fault that was not injected": {
+			func(s *v1alpha1.ReplicationExperimentStatus) {
+				s.Faults[0].InjectedTime, s.Faults[0].State = nil, v1alpha1.FaultPlanned
+			},
+			only(func(f *story.Fault) {
+				f.At, f.Events, f.Facts = "", nil, []string{"It was not carried out: it is Planned."}
+			}),
+		},
+	} {
+		r := reporttest.SemiSync(t)
+		c.change(&r.Status)
+		if diff := cmp.Diff([]story.Fault{c.want}, story.Faults(figures.Of(r))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	r := reporttest.SemiSync(t)
+	r.Spec.Faults[0].Action, r.Spec.Faults[0].PartitionFrom, r.Status.Faults[0].Role = v1alpha1.ActionPartition, "Peers", v1alpha1.NodeReplica
+	if got, want := story.Faults(figures.Of(r))[0].Did, "cut off semisync-db-0 from peers, a replica"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}
