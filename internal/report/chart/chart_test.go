@@ -11,10 +11,16 @@ import (
 
 func picture() Timeline {
 	return Timeline{
-		Key: "latency", Title: "Latency <p99>", Height: 200, Log: true, Unit: "µs", From: 0, To: 60, Step: 1,
+		Key: "latency", Title: "Latency <p99>", Height: 200, Log: true, Unit: "µs", From: 0, To: 60, Step: 1, View: Span{0, 60}, Rows: 2, Ticks: true,
 		Series: []Series{{Name: "p99", Colour: 2, Values: []float64{1000, math.NaN(), 3000, 4000, 5}}, {Name: "failures", Colour: 8, Filled: true, Values: []float64{1, 2}}},
-		Bands:  []Band{{Name: "warmup", From: 0, To: 5, Class: "discarded"}, {Name: "narrow", From: 5, To: 6, Class: "stage"}, {Name: "crash held", From: 20, To: 30, Class: "fault"}},
-		Marks:  []Mark{{Name: "crash & burn", At: 20, Class: "fault"}, {Name: "late", At: 59, Class: "event"}},
+		Bands: []Band{
+			{Name: "whole", Span: Span{20, 22}, Class: "outage"},
+			{Name: "warmup", Span: Span{0, 5}, Class: "stage", Row: 1},
+			{Name: "narrow", Span: Span{5, 6}, Class: "stage", Row: 1},
+			{Name: "crash & burn", Span: Span{20, 30}, Class: "fault", Row: 2, Loose: true},
+			{Name: "late", Span: Span{59, 59}, Class: "fault", Row: 2, Loose: true},
+		},
+		Marks: []Mark{{At: 20, Class: "fault"}, {At: 59, Class: "event"}, {At: 61, Class: "event"}},
 	}
 }
 
@@ -30,20 +36,25 @@ func wellFormed(t *testing.T, text string) {
 	}
 }
 
-func TestATimelineHasItsColoursFromThePage(t *testing.T) {
-	svg, err := picture().SVG()
+func drawn(t *testing.T, c Timeline) string {
+	t.Helper()
+	text, err := c.HTML()
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := string(svg)
-	wellFormed(t, text)
-	for _, unwanted := range []string{"#", "font-family", "rgb(", "<?xml", ">narrow</text>", "crash & burn", "<p99>"} {
+	wellFormed(t, string(text))
+	return string(text)
+}
+
+func TestATimelineHasItsColoursFromThePage(t *testing.T) {
+	text := drawn(t, picture())
+	for _, unwanted := range []string{"#", "font-family", "rgb(", "<?xml", "crash & burn", "<p99>", `whole</span>`, "M122.00"} {
 		if strings.Contains(text, unwanted) {
 			t.Errorf("the picture has %q in it:\n%s", unwanted, text)
 		}
 	}
 	for _, want := range []string{
-		`class="series c2"`, "currentColor", ">warmup</text>", "crash &amp; burn", `data-unit="µs"`, ">10 ms</text>", ">30 s</text>",
+		`class="series c2"`, `class="series c8 filled"`, `<title>whole</title>`, `>warmup</span>`, `class="stage narrow"`, `>crash &amp; burn</span>`, `class="fault end"`, `>10 ms</span>`, `>30 s</span>`, `class="mark event" d="M118.00`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the picture has no %q in it:\n%s", want, text)
@@ -53,19 +64,12 @@ func TestATimelineHasItsColoursFromThePage(t *testing.T) {
 
 // TestNoLineIsDrawnOverWhatWasNotMeasured: a series with a gap is two lines.
 func TestNoLineIsDrawnOverWhatWasNotMeasured(t *testing.T) {
-	c := picture()
 	for _, one := range []struct {
 		values []float64
 		lines  int
 	}{{[]float64{1, 2, 3}, 1}, {[]float64{1, math.NaN(), 3, 4}, 2}, {[]float64{math.NaN()}, 0}} {
-		c.Series = []Series{{Name: "x", Values: one.values}}
-		svg, err := c.SVG()
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, series, _ := strings.Cut(string(svg), `class="series`)
-		series, _, _ = strings.Cut(series, `class="mark`)
-		if n := strings.Count(series, "<path"); n != one.lines {
+		c := picture()
+		if n := strings.Count(c.path(c.axis(), Series{Values: one.values}), "M"); n != one.lines {
 			t.Errorf("%v is drawn by %d lines, want %d", one.values, n, one.lines)
 		}
 	}
@@ -73,18 +77,50 @@ func TestNoLineIsDrawnOverWhatWasNotMeasured(t *testing.T) {
 
 // TestFiguresStandWhereTheyBelong: one of a second in the middle of it, by the scale of the picture.
 func TestFiguresStandWhereTheyBelong(t *testing.T) {
-	c := Timeline{Key: "x", Height: 152, From: 0, To: 10, Step: 1, Series: []Series{{Values: []float64{0, math.NaN(), math.NaN(), math.NaN(), 50, 100}}}}
-	p := c.axes()
-	svg := c.draw(p, box{left, 30, 810, 100}, c.Series[0])
-	// 100 of 105 is at 95.24% of the height, and the sixth second at 5.5 of 10.
-	if want := "523.5,117.24"; !strings.Contains(svg, want) {
-		t.Errorf("no point at %s in %s", want, svg)
+	n := math.NaN()
+	c := Timeline{Key: "x", From: 0, To: 10, Step: 1, View: Span{0, 10}, Series: []Series{{Values: []float64{0, n, 25, n, 50, 100}}}}
+	// 100 of 105 is at 95.24% of the height; a second is two wide.
+	if got, want := c.path(c.axis(), c.Series[0]), "M0 1000h2M4 762h2M9 524l2 -476"; got != want {
+		t.Errorf("the line is %s, want %s", got, want)
+	}
+	c.Series[0].Filled = true
+	if got, want := c.path(c.axis(), c.Series[0]), "M0 1000V1000h2V1000zM4 1000V762h2V1000zM8 1000V524h2V48h2V1000z"; got != want {
+		t.Errorf("the area is %s, want %s", got, want)
+	}
+}
+
+// TestWhatDoesNotCountSetsNoScale, neither a discarded stage nor what is outside of the view. Without other figures it does.
+func TestWhatDoesNotCountSetsNoScale(t *testing.T) {
+	c := Timeline{From: 0, To: 4, Step: 1, View: Span{0, 3}, Series: []Series{{Values: []float64{1000, 10, 20, 2000}}}, Bands: []Band{{Span: Span{0, 1}, Class: "discarded"}}}
+	if got, want := c.axis().to, 21.0; got != want {
+		t.Errorf("the scale ends at %g, want %g", got, want)
+	}
+	if got, want := c.path(c.axis(), c.Series[0]), "M1 0l2 524 2 -476 2 -48"; got != want {
+		t.Errorf("the line is %s, want %s", got, want)
+	}
+	c.Bands[0].To = 4
+	if got, want := c.axis().to, 2100.0; got != want {
+		t.Errorf("the scale of a load that is discarded ends at %g, want %g", got, want)
+	}
+}
+
+// TestTheViewIsShownFirst: what lies outside of it is there, and its names are off.
+func TestTheViewIsShownFirst(t *testing.T) {
+	c := picture()
+	c.View = Span{5, 35}
+	text := drawn(t, c)
+	for _, want := range []string{`viewBox="10.00 0 60.00 1000"`, `class="stage off" data-from="0.000"`, `left:50.00%;top:50.0%">crash`, `class="fault off" data-from="59.000"`, `<span style="left:50.00%">20 s</span>`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the picture has no %q in it:\n%s", want, text)
+		}
 	}
 }
 
 func TestATimelineWithoutTimeIsAnError(t *testing.T) {
-	if _, err := (Timeline{Key: "x"}).SVG(); err == nil || !strings.Contains(err.Error(), "no time to show") {
-		t.Errorf("it is %v", err)
+	for _, c := range []Timeline{{Key: "x"}, {Key: "x", To: 9, Step: 1}} {
+		if _, err := c.HTML(); err == nil || !strings.Contains(err.Error(), "no time to show") {
+			t.Errorf("it is %v", err)
+		}
 	}
 }
 
@@ -147,15 +183,12 @@ func TestRowsShowIntervalsAndUpperBounds(t *testing.T) {
 // TestAScaleOfPowersIsNeverEmpty: what is all below its foot, or all of one power, has a place on it.
 func TestAScaleOfPowersIsNeverEmpty(t *testing.T) {
 	for _, values := range [][]float64{{0, 0}, {-3}, {10}, {7, 3}, {1000, 1000}, {math.NaN()}, nil} {
-		c := Timeline{Key: "x", Height: 150, Log: true, Unit: "µs", From: 0, To: 9, Step: 1, Series: []Series{{Values: values}}}
+		c := Timeline{Key: "x", Height: 150, Log: true, Unit: "µs", From: 0, To: 9, Step: 1, View: Span{0, 9}, Series: []Series{{Values: values}}}
 		rows := Rows{Key: "x", Log: true, Unit: "µs", Rows: []Row{{Name: "x"}}}
 		for _, v := range values {
 			rows.Rows[0].Points = append(rows.Rows[0].Points, Point{Value: math.Max(v, -3)})
 		}
-		svg, err := c.SVG()
-		if err != nil {
-			t.Fatal(err)
-		}
+		svg := drawn(t, c)
 		if math.IsNaN(append(values, math.NaN())[0]) { // of nothing there are no rows
 			rows.Rows = nil
 		}
@@ -163,7 +196,7 @@ func TestAScaleOfPowersIsNeverEmpty(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range []string{string(svg), string(bars)} {
+		for _, text := range []string{svg, string(bars)} {
 			if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
 				t.Errorf("%v is drawn as %s", values, text)
 			}

@@ -51,7 +51,7 @@ type Part struct {
 const (
 	rowHeight = 24
 	rowsTop   = 24
-	rowsLeft  = 190
+	rowsLeft  = 70
 	rowsRight = 40 // for what stands beside the last point
 )
 
@@ -63,9 +63,9 @@ func (c Rows) SVG() (template.HTML, error) {
 	}
 	height := float64(rowsTop + rowHeight*len(c.Rows) + bottom)
 	left := c.left()
-	in := box{left, rowsTop, Width - left - rowsRight, float64(rowHeight * len(c.Rows))}
+	in := box{left, rowsTop, width - left - rowsRight, float64(rowHeight * len(c.Rows))}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="chart rows" role="img" aria-label="%s" viewBox="0 0 %d %g" data-chart="%s">`, template.HTMLEscapeString(c.Title), Width, height, template.HTMLEscapeString(c.Key))
+	fmt.Fprintf(&b, `<svg class="chart rows" role="img" aria-label="%s" viewBox="0 0 %d %g" data-chart="%s">`, template.HTMLEscapeString(c.Title), width, height, template.HTMLEscapeString(c.Key))
 	fmt.Fprintf(&b, `<text class="title" x="4" y="12">%s</text>`, template.HTMLEscapeString(c.Title))
 	b.WriteString(c.frame(p, in, height))
 	for i, r := range c.Rows {
@@ -84,7 +84,7 @@ func (c Rows) left() float64 {
 	for _, r := range c.Rows {
 		longest = max(longest, len([]rune(r.Name)))
 	}
-	return min(max(rowsLeft, 1.1*letter*float64(longest)+10), Width/2)
+	return min(max(rowsLeft, 1.1*letter*float64(longest)+10), width/2)
 }
 
 func (c Rows) scale() (*plot.Plot, bool) {
@@ -209,65 +209,8 @@ func (c Rows) points(b *strings.Builder, p *plot.Plot, in box, height, y float64
 	}
 }
 
-// words are the texts along the time: its seconds, and the names of stages, faults and events.
-func (c Timeline) words(b *strings.Builder, in box) {
-	b.WriteString(`<g class="time">`)
-	for _, t := range linearTicks(c.From, c.To, "s") {
-		if t.Value > c.To {
-			continue
-		}
-		x := c.x(in, t.Value)
-		fmt.Fprintf(b, `<line x1="%.1f" x2="%.1f" y1="%g" y2="%g"/><text x="%.1f" y="%g">%s</text>`, x, x, in.y+in.h, in.y+in.h+4, x, in.y+in.h+15, template.HTMLEscapeString(t.Label))
-	}
-	b.WriteString(`</g><g class="names">`)
-	for _, band := range c.Bands {
-		if room := c.x(in, band.To) - c.x(in, band.From); band.Class == "fault" || room < letter*float64(len(band.Name)) {
-			continue
-		}
-		fmt.Fprintf(b, `<text class="%s" data-at="%g" x="%.1f" y="%g">%s</text>`, template.HTMLEscapeString(band.Class), band.From, c.x(in, band.From)+3, in.y-5, template.HTMLEscapeString(band.Name))
-	}
-	for _, m := range c.Marks {
-		if !c.Shows(m.At) {
-			continue
-		}
-		anchor, by := "start", 3.0
-		if m.At > c.From+0.8*(c.To-c.From) {
-			anchor, by = "end", -3
-		}
-		row := in.y + 11
-		if m.Class == "event" {
-			row += 13
-		}
-		fmt.Fprintf(b, `<text class="%s" text-anchor="%s" data-at="%g" x="%.1f" y="%g">%s</text>`, template.HTMLEscapeString(m.Class), anchor, m.At, c.x(in, m.At)+by, row, template.HTMLEscapeString(m.Name))
-	}
-	b.WriteString(`</g>`)
-}
-
 // letter is about as wide as one of a name is.
 const letter = 5.5
-
-func (c Timeline) x(in box, at float64) float64 {
-	at = math.Min(math.Max(at, c.From), c.To)
-	return in.x + in.w*(at-c.From)/(c.To-c.From)
-}
-
-func (c Timeline) bands(b *strings.Builder, in box) {
-	for _, band := range c.Bands {
-		from, to := c.x(in, band.From), c.x(in, band.To)
-		fmt.Fprintf(b, `<rect class="band %s" x="%.2f" y="%g" width="%.2f" height="%g"><title>%s</title></rect>`,
-			template.HTMLEscapeString(band.Class), from, in.y, math.Max(to-from, 0), in.h, template.HTMLEscapeString(band.Name))
-	}
-}
-
-func (c Timeline) marks(b *strings.Builder, in box) {
-	for _, m := range c.Marks {
-		if !c.Shows(m.At) {
-			continue
-		}
-		x := c.x(in, m.At)
-		fmt.Fprintf(b, `<line class="mark %s" x1="%.2f" x2="%.2f" y1="%g" y2="%g"/>`, template.HTMLEscapeString(m.Class), x, x, in.y, in.y+in.h)
-	}
-}
 
 // linearTicks are about five round figures.
 func linearTicks(from, to float64, unit string) []plot.Tick {

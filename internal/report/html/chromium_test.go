@@ -66,12 +66,16 @@ func browse(t *testing.T, page string, args ...string) (dom, log string) {
 // handled is what came of pointing at the page, told by probe.
 type handled struct {
 	Readout  string  `json:"readout"`
+	Keyed    string  `json:"keyed"` // what is read out by the cursor
 	Hidden   bool    `json:"hidden"`
 	Without  string  `json:"without"` // what is read out while a line is hidden
-	Zoomed   string  `json:"zoomed"`
-	Ticks    int     `json:"ticks"`
-	Back     string  `json:"back"`
 	Whole    string  `json:"whole"`
+	Dragged  string  `json:"dragged"`
+	Fault    string  `json:"fault"`
+	Closer   string  `json:"closer"`
+	Back     string  `json:"back"`
+	Pressed  string  `json:"pressed"` // the button of what is shown
+	Ticks    int     `json:"ticks"`
 	Wide     float64 `json:"wide"` // by how much the page is wider than its window
 	Loaded   float64 `json:"loaded"`
 	Pictures int     `json:"pictures"`
@@ -83,22 +87,26 @@ type handled struct {
 const probe = `addEventListener("load", () => {
 const out = {};
 out.laidOut = document.body.getBoundingClientRect().height > 0; out.loaded = performance.now();
-const svg = document.querySelector("svg.timeline");
-out.pictures = document.querySelectorAll("svg.chart").length;
-const touch = svg.querySelector(".touch"), box = touch.getBoundingClientRect(), inner = svg.querySelector("svg.data");
-const send = (type, part) => touch.dispatchEvent(new PointerEvent(type, {clientX: box.left + part * box.width, clientY: box.top + 5, bubbles: true}));
+const panel = document.querySelector('[data-picture="requests"]'), plot = panel.querySelector(".plot"), svg = panel.querySelector("svg"), box = plot.getBoundingClientRect();
+out.pictures = document.querySelectorAll("[data-chart]").length;
+const view = () => svg.getAttribute("viewBox");
+const press = (name) => { const b = [...document.querySelectorAll(".tools button")].find((b) => b.textContent.startsWith(name)); b.focus(); document.activeElement.click(); };
+const send = (type, part) => plot.dispatchEvent(new PointerEvent(type, {clientX: box.left + part * box.width, clientY: box.top + 5, bubbles: true}));
 const readout = () => document.getElementById("readout").textContent;
+press("Whole run"); out.whole = view();
 send("pointermove", 0.43); out.readout = readout();
-const key = svg.parentElement.querySelector('[data-key="1"]');
+const cursor = document.getElementById("cursor"); cursor.value = 22.5; cursor.dispatchEvent(new Event("input")); out.keyed = readout();
+const key = panel.querySelector('[data-key="1"]');
 key.click(); out.hidden = getComputedStyle(svg.querySelector('[data-series="1"]')).display === "none";
 send("pointermove", 0.43); out.without = readout();
 key.click();
-const before = inner.getAttribute("viewBox");
-send("pointerdown", 0.25); send("pointerup", 0.5); out.zoomed = inner.getAttribute("viewBox");
-out.ticks = svg.querySelectorAll(".time text").length;
-document.getElementById("whole").click(); out.back = inner.getAttribute("viewBox"); out.whole = before;
+send("pointerdown", 0.25); send("pointerup", 0.5); out.dragged = view();
+press("Fault at"); out.fault = view(); out.pressed = document.querySelector(".tools [aria-pressed=true]").textContent;
+out.ticks = document.querySelectorAll(".time span").length;
+press("Closer"); out.closer = view();
+press("Stages that count"); out.back = view();
 out.wide = document.documentElement.scrollWidth - innerWidth;
-out.colour = getComputedStyle(svg.querySelector(".series path")).stroke; out.ground = getComputedStyle(document.body).backgroundColor;
+out.colour = getComputedStyle(svg.querySelector(".series")).stroke; out.ground = getComputedStyle(document.body).backgroundColor;
 const pre = document.createElement("pre"); pre.id = "probe"; pre.textContent = JSON.stringify(out); document.body.append(pre);
 });`
 
@@ -134,17 +142,21 @@ func TestChromiumShowsTheDocumentsNumbers(t *testing.T) {
 	}
 	// 0.43 of 50 s is in the second that begins 21 s after the load did.
 	second := r.Recorder.Timeline[21]
-	want := "21 s (12:00:21): requests " + figure.Grouped(second.Requests) + " · failed " + figure.Grouped(second.Failures) + " · latency p50 "
+	want := "21 s (12:00:21): succeeded " + figure.Grouped(second.Requests-second.Failures) + " · failed " + figure.Grouped(second.Failures) + " · latency p50 "
 	if !strings.HasPrefix(h.Readout, want) || !strings.Contains(h.Readout, "p99 ≥ 1.399 s") || !strings.Contains(h.Readout, "lag semisync-db-0 2 s") {
 		t.Errorf("it reads out %q, want %q", h.Readout, want)
 	}
 	if !h.Hidden || strings.Contains(h.Without, "failed") {
 		t.Errorf("a line that was hidden is there: %+v", h)
 	}
-	if h.Zoomed == h.Whole || h.Back != h.Whole || h.Ticks < 3 {
-		t.Errorf("it was looked at closer: %q of %q, then %q, with %d ticks", h.Zoomed, h.Whole, h.Back, h.Ticks)
+	if !strings.HasPrefix(h.Keyed, "22 s (12:00:22): ") {
+		t.Errorf("the cursor reads out %q", h.Keyed)
 	}
-	if len(shown) < 100 || h.Pictures < 7 || h.Wide > 0 {
+	// A second is two wide.
+	if h.Whole != "0 0 100 1000" || h.Back != "10 0 90 1000" || !strings.HasPrefix(h.Dragged, "25 0 25") || !strings.HasPrefix(h.Fault, "34 0 15.2") || h.Pressed != "Fault at 20.0 s" || h.Closer == h.Fault || h.Ticks < 3 {
+		t.Errorf("it was looked at closer: %+v", h)
+	}
+	if len(shown) < 80 || h.Pictures < 7 || h.Wide > 0 {
 		t.Errorf("%d figures, %d pictures, %g px too wide", len(shown), h.Pictures, h.Wide)
 	}
 }

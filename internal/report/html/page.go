@@ -8,12 +8,18 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/report/chart"
 	"replab.dev/internal/report/comparison"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/story"
+	"replab.dev/internal/report/wording"
 	"replab.dev/internal/results"
 )
 
@@ -62,26 +68,49 @@ func Write(w io.Writer, r results.Results) error {
 // Page is what the template of a run's report shows.
 type Page struct {
 	*figures.Document
-	Tiles    []Tile
-	Sets     Sets
+	Headline string
 	Timeline Timeline
+	Tiles    []Tile
+	Faults   []story.Fault
 	Latency  []template.HTML // charts
 	LagBars  template.HTML
-	Phases   template.HTML
 	Settings Settings
 	YAML     string
 
 	tables []Table
 }
 
-// In are the tables of a section.
+// In are the tables of a section, without what a page has elsewhere: the fields of figures stand in their titles.
 func (p *Page) In(section string) (all []Table) {
 	for _, t := range p.tables {
 		if t.Section == section {
-			all = append(all, t)
+			all = append(all, slim(t))
 		}
 	}
 	return all
+}
+
+// slim leaves out the column of fields, and that of reasons where no row has one.
+func slim(t Table) Table {
+	if !slices.Equal(t.Head, figures.FigureHead) {
+		return t
+	}
+	because := slices.ContainsFunc(t.Rows, func(row []Cell) bool { return row[3].Words != "" })
+	keep := func(row []Cell) []Cell {
+		if because {
+			return []Cell{row[0], row[2], row[3]}
+		}
+		return []Cell{row[0], row[2]}
+	}
+	rows := t.Rows
+	t.Rows = nil
+	for _, row := range rows {
+		if !inMatrix(row[1].Words) {
+			t.Rows = append(t.Rows, keep(row))
+		}
+	}
+	t.Head = []string{t.Head[0], t.Head[2], t.Head[3]}[:len(keep(rows[0]))]
+	return t
 }
 
 func newPage(d *figures.Document) (*Page, error) {
@@ -89,52 +118,99 @@ func newPage(d *figures.Document) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Document: d, Tiles: tiles(d), Sets: sets(d), Timeline: timeline, Settings: newSettings(d), tables: d.Tables()}
+	p := &Page{Document: d, Headline: story.Headline(d), Timeline: timeline, Tiles: tiles(d), Faults: story.Faults(d), Settings: newSettings(d), tables: d.Tables()}
 	if p.Latency, err = latencyCharts(d); err != nil {
 		return nil, err
 	}
 	if p.LagBars, err = lagChart(d); err != nil {
 		return nil, err
 	}
-	if p.Phases, err = phases(d); err != nil {
-		return nil, err
-	}
 	p.YAML, err = d.Repeat()
 	return p, err
 }
 
-// Tile is one of the figures that stand first.
+// Nodes of the topology in words.
+func (p *Page) Nodes() string { return wording.Nodes(p.Spec.Topology) }
+
+// Tile is one of the figures that stand first, with its goal.
 type Tile struct {
 	Title  string
 	Figure figure.Figure
+	Goal   *v1alpha1.GoalStatus
 }
+
+// Class of the page's style: bad where a goal is not met, and of lost writes.
+func (t Tile) Class() string {
+	switch {
+	case t.Goal != nil && t.Goal.Met == metav1.ConditionFalse, t.Figure.Path == "status.writes.lost" && t.Figure.Value != nil && *t.Figure.Value > 0:
+		return "bad"
+	case t.Goal != nil && t.Goal.Met == metav1.ConditionTrue:
+		return "good"
+	}
+	return ""
+}
+
+// Outcome of the goal in words.
+func (t Tile) Outcome() string { return wording.Met(*t.Goal) }
 
 func tiles(d *figures.Document) (all []Tile) {
 	for _, entry := range figure.All() {
-		if entry.Tile {
-			all = append(all, Tile{entry.Title, d.Figure("status." + entry.Path)})
+		if !entry.Tile {
+			continue
 		}
+		t := Tile{Title: entry.Title, Figure: d.Figure("status." + entry.Path)}
+		for i, g := range d.Status.Goals {
+			if string(g.Metric) == entry.Name {
+				t.Goal = &d.Status.Goals[i]
+			}
+		}
+		all = append(all, t)
 	}
 	return all
 }
 
-// Sets are the writes by what became of them.
-type Sets struct {
-	Sent, Acknowledged, Rejected, Indeterminate, Present, Lost, Recovered, Vanished, Unexpected, Ghosts figure.Figure
-	// Kept is acknowledged without lost, "" where either is not known.
-	Kept string
+// Set of writes: by what their clients were told, and whether they are on the surviving primary.
+type Set struct {
+	Name, Means string
+	Figure      figure.Figure
 }
 
-func sets(d *figures.Document) Sets {
-	of := func(name string) figure.Figure { return d.Figure("status.writes." + name) }
-	s := Sets{
-		of("sent"), of("acknowledged"), of("rejected"), of("indeterminate"), of("present"), of("lost"), of("recovered"), of("vanished"), of("unexpected"),
-		d.Figure("status.ghostWrites"), "",
+// Bad tells of a set that must be empty and is not.
+func (s Set) Bad() bool {
+	return (s.Name == "lost" || s.Name == "unexpected") && s.Figure.Value != nil && *s.Figure.Value > 0
+}
+
+// sets of the matrix of writes: those sent, those there, and those missing.
+var sets = [][]Set{
+	{{Name: "acknowledged"}, {Name: "indeterminate"}, {Name: "rejected"}},
+	{{Name: "kept", Means: "as it must be"}, {Name: "recovered", Means: "may be"}, {Name: "unexpected", Means: "must be 0"}},
+	{{Name: "lost", Means: "must be 0"}, {Name: "vanished", Means: "may be"}, {}},
+}
+
+func inMatrix(path string) bool {
+	name, of := strings.CutPrefix(path, "status.writes.")
+	return of && (name == "sent" || name == "present" || slices.ContainsFunc(slices.Concat(sets...), func(s Set) bool { return s.Name == name }))
+}
+
+// Matrix of the writes.
+func (p *Page) Matrix() (all [][]Set) {
+	for _, row := range sets {
+		row = slices.Clone(row)
+		for i := range row {
+			row[i].Figure = p.Figure("status.writes." + row[i].Name)
+		}
+		all = append(all, row)
 	}
-	if s.Acknowledged.Value != nil && s.Lost.Value != nil && s.Lost.IsExact() {
-		s.Kept = figure.Grouped(*s.Acknowledged.Value - *s.Lost.Value)
+	return all
+}
+
+// Kept is acknowledged without lost, "" where either is not known.
+func (p *Page) Kept() string {
+	acknowledged, lost := p.Figure("status.writes.acknowledged"), p.Figure("status.writes.lost")
+	if acknowledged.Value == nil || lost.Value == nil || !lost.IsExact() {
+		return ""
 	}
-	return s
+	return figure.Grouped(*acknowledged.Value - *lost.Value)
 }
 
 // Comparison is what the template of a comparison shows.

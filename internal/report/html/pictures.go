@@ -82,31 +82,6 @@ func lagChart(d *figures.Document) (template.HTML, error) {
 
 var failoverPhases = []Key{{"detection", 3}, {"promotion", 6}, {"routing", 4}}
 
-// phases of the failover, one behind the other, and the outage that they are parts of.
-func phases(d *figures.Document) (template.HTML, error) {
-	var parts []chart.Part
-	from := 0.0
-	for _, p := range failoverPhases {
-		f := d.Figure("status.failover." + p.Name + "Milliseconds")
-		if f.Value == nil { // where the next one begins is not known either
-			return "", nil
-		}
-		to := from + float64(*f.Value)
-		parts, from = append(parts, chart.Part{Name: p.Name + " " + f.Text(), Colour: p.Colour, From: from, To: to}), to
-	}
-	outage := d.Figure("status.failover.outageMilliseconds")
-	if outage.Value == nil {
-		return "", nil
-	}
-	whole := chart.Row{Name: "outage", Parts: []chart.Part{{Name: "outage " + outage.Text(), Colour: failureColour, From: 0, To: float64(*outage.Value)}}}
-	return chart.Rows{Key: "phases", Title: "Phases of the outage, in milliseconds since the last acknowledgement of the old primary", Rows: []chart.Row{whole, {Name: "its phases", Parts: parts}}}.SVG()
-}
-
-// PhaseKeys name the parts of the picture of phases.
-func (p *Page) PhaseKeys() []Key {
-	return append([]Key{{"outage", failureColour}}, failoverPhases...)
-}
-
 // DurabilityWords say what a crash may take of acknowledged commits.
 func (p *Page) DurabilityWords() string {
 	return map[v1alpha1.Durability]string{

@@ -1,18 +1,18 @@
 package html
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"math"
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/chart"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/story"
 	"replab.dev/internal/wire"
 )
 
@@ -20,15 +20,16 @@ import (
 type Timeline struct {
 	Why      string // there are none
 	Pictures []Picture
+	Zooms    []Zoom
 	Data     Data
 	Notes    []string
 }
 
 // Picture with the names of what is in it.
 type Picture struct {
-	SVG  template.HTML
-	Key  string
-	Keys []Key
+	Key, Title string
+	Plot       template.HTML
+	Keys       []Key
 }
 
 // Key is a line of a picture.
@@ -37,11 +38,18 @@ type Key struct {
 	Colour int
 }
 
-// Data are figures by picture and line, as the document has them; null where there is none.
+// Zoom is a part of the time with a name.
+type Zoom struct {
+	Name     string
+	From, To float64
+}
+
+// Data are figures by picture and line, null where there is none.
 type Data struct {
 	Began  string              `json:"began"`
 	From   float64             `json:"from"`
 	Step   float64             `json:"step"`
+	View   [2]float64          `json:"view"` // what is shown first
 	Series map[string][]Values `json:"series"`
 	Bounds []string            `json:"bounds"` // which percentiles of an entry are lower bounds
 }
@@ -58,44 +66,66 @@ func newTimeline(d *figures.Document) (Timeline, error) {
 	if why := d.NoTimeline(); why != "" {
 		return Timeline{Why: why}, nil
 	}
-	began := cmp.Or(d.Status.LoadStartTime, d.Recorder.LoadStartedAt, &d.Recorder.Timeline[0].At).Time
 	step := float64(max(1, d.Recorder.TimelineStepSeconds))
-	first := d.Recorder.Timeline[0].At.Sub(began).Seconds()
-	t := Timeline{Data: Data{Began: began.UTC().Format(time.RFC3339Nano), From: first, Step: step, Series: map[string][]Values{}}, Notes: timelineNotes(d)}
+	first := d.Moment(d.Recorder.Timeline[0].At, nil)
+	base := chart.Timeline{From: first, To: first + step*float64(len(d.Recorder.Timeline)), Step: step, Bands: bands(d), Marks: marks(d)}
+	base.View = view(d, base)
+	t := Timeline{Notes: timelineNotes(d), Zooms: zooms(d, base), Data: Data{
+		Began: d.Began().UTC().Format(time.RFC3339Nano), From: first, Step: step, View: [2]float64{base.View.From, base.View.To}, Series: map[string][]Values{}, Bounds: lowerBounds(d),
+	}}
+	if base.View != (chart.Span{From: base.From, To: base.To}) {
+		t.Zooms = append([]Zoom{{"Whole run", base.From, base.To}}, t.Zooms...)
+	}
+	if slices.ContainsFunc(base.Marks, func(m chart.Mark) bool { return !base.Shows(m.At) }) {
+		t.Notes = append(t.Notes, "What was before or after this time is in the tables.")
+	}
+	if err := t.draw(eventsOf(d, base), nil, nil); err != nil {
+		return t, err
+	}
+	all := series(d)
+	for i, one := range all {
+		c := base
+		c.Key, c.Title, c.Unit, c.Log, c.Height, c.Ticks = one.key, one.title, one.unit, one.log, one.height, i == len(all)-1
+		var keys []Key
+		for i, v := range one.values {
+			line := one.lines(i)
+			line.Values = floats(v.Values)
+			c.Series = append(c.Series, line)
+			keys = append(keys, Key{v.Name, line.Colour})
+		}
+		if err := t.draw(c, keys, one.values); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// draw a picture; one of lines without any figure is left out, and a note says so.
+func (t *Timeline) draw(c chart.Timeline, keys []Key, values []Values) error {
+	if values != nil && c.Empty() {
+		t.Notes = append(t.Notes, "There is no picture of this, since none of it was measured: "+c.Title+".")
+		return nil
+	}
+	plot, err := c.HTML()
+	if err != nil {
+		return err
+	}
+	t.Pictures = append(t.Pictures, Picture{c.Key, c.Title, plot, keys})
+	if values != nil {
+		t.Data.Series[c.Key] = values
+	}
+	return nil
+}
+
+func lowerBounds(d *figures.Document) (all []string) {
 	for _, s := range d.Recorder.Timeline {
 		bounds := ""
 		for _, p := range s.LowerBounds {
 			bounds += " " + string(p)
 		}
-		t.Data.Bounds = append(t.Data.Bounds, bounds)
+		all = append(all, bounds)
 	}
-	base := chart.Timeline{From: first, To: first + step*float64(len(d.Recorder.Timeline)), Step: step, Bands: bands(d, began), Marks: marks(d, began)}
-	if slices.ContainsFunc(base.Marks, func(m chart.Mark) bool { return !base.Shows(m.At) }) {
-		t.Notes = append(t.Notes, "What was before or after this time is in the tables.")
-	}
-	for _, one := range series(d) {
-		c := base
-		c.Key, c.Title, c.Unit, c.Log, c.Height = one.key, one.title, one.unit, one.log, one.height
-		p := Picture{Key: one.key}
-		for i, v := range one.values {
-			line := one.lines(i)
-			line.Values = floats(v.Values)
-			c.Series = append(c.Series, line)
-			p.Keys = append(p.Keys, Key{v.Name, line.Colour})
-		}
-		if c.Empty() {
-			t.Notes = append(t.Notes, "There is no picture of this, since none of it was measured: "+one.title+".")
-			continue
-		}
-		svg, err := c.SVG()
-		if err != nil {
-			return t, err
-		}
-		p.SVG = svg
-		t.Pictures = append(t.Pictures, p)
-		t.Data.Series[one.key] = one.values
-	}
-	return t, nil
+	return all
 }
 
 func timelineNotes(d *figures.Document) (notes []string) {
@@ -105,7 +135,7 @@ func timelineNotes(d *figures.Document) (notes []string) {
 	if n := d.Recorder.TimelineOmittedSeconds; n > 0 {
 		notes = append(notes, fmt.Sprintf("The last %d seconds of the load are not in it; they are part of all other figures.", n))
 	}
-	return append(notes, "Stages with a grey ground do not count in the figures of the load.", "What the servers used is known for each stage as a whole, not for each second.",
+	return append(notes, "The scales are those of the stages that count. Stages with a grey ground do not count, and their figures may lie beyond a scale.",
 		fmt.Sprintf("On scales of powers, what is below %d µs, also a lag below 0, stands at the foot of the picture.", chart.LogFoot),
 		"The lag of a node is the largest that was seen in that time, or the age of the oldest write that it had not shown: so it grows for a node that is cut off, also for an old primary.",
 		"Moments that are known by another clock than the recorder's are set off by the middle of what the two were measured to differ.")
@@ -122,47 +152,176 @@ func floats(values []*int64) []float64 {
 	return all
 }
 
-// bands are the stages, and the times in which faults held.
-func bands(d *figures.Document, began time.Time) (all []chart.Band) {
+// stages are the times of the stages, and whether each counts.
+func stages(d *figures.Document) (all []chart.Band) {
 	for _, s := range d.Recorder.Stages {
 		if s.StartedAt == nil {
 			continue
 		}
-		from := s.StartedAt.Sub(began).Seconds()
-		b := chart.Band{Name: s.Name, From: from, To: from + float64(s.DurationMicroseconds)/1e6, Class: "stage"}
+		b := chart.Band{Name: s.Name, Class: "stage", Span: chart.Span{From: d.Moment(*s.StartedAt, nil)}}
+		b.To = b.From + float64(s.DurationMicroseconds)/1e6
+		if s.DurationMicroseconds == 0 && s.EndedAt != nil { // at rest
+			b.To = d.Moment(*s.EndedAt, nil)
+		}
 		if s.Discarded {
 			b.Class = "discarded"
 		}
 		all = append(all, b)
 	}
-	for _, f := range d.Status.Faults {
-		if f.InjectedTime != nil && f.ReleasedTime != nil {
-			all = append(all, chart.Band{Name: f.Name, From: moment(*f.InjectedTime, f.Clock, began), To: moment(*f.ReleasedTime, f.Clock, began), Class: "fault"})
+	return all
+}
+
+// bands are the stages that do not count, and the times without an acknowledged write.
+func bands(d *figures.Document) (all []chart.Band) {
+	for _, b := range stages(d) {
+		if b.Class == "discarded" {
+			all = append(all, b)
+		}
+	}
+	if a := d.Recorder.Availability; a != nil {
+		for _, g := range a.Gaps {
+			b := chart.Band{Name: "no acknowledged write", Class: "outage", Span: chart.Span{From: d.Moment(g.LastAcknowledgedAt, nil), To: math.Inf(1)}}
+			if g.NextAcknowledgedAt != nil {
+				b.To = d.Moment(*g.NextAcknowledgedAt, nil)
+			}
+			all = append(all, b)
 		}
 	}
 	return all
 }
 
-// moment is a time in seconds since the load began, by the recorder's clock.
-func moment(at metav1.MicroTime, clock *v1alpha1.ClockStatus, began time.Time) float64 {
-	seconds := at.Sub(began).Seconds()
-	if clock != nil {
-		seconds -= float64(clock.LeastAheadMicroseconds+clock.MostAheadMicroseconds) / 2e6
+// view is the time of the stages that count, with the faults before and after it.
+func view(d *figures.Document, c chart.Timeline) chart.Span {
+	v := chart.Span{From: math.Inf(1), To: math.Inf(-1)}
+	take := func(from, to float64) { v = chart.Span{From: math.Min(v.From, from), To: math.Max(v.To, to)} }
+	for _, b := range stages(d) {
+		if b.Class == "stage" {
+			take(b.From, b.To)
+		}
 	}
-	return seconds
-}
-
-func marks(d *figures.Document, began time.Time) (all []chart.Mark) {
 	for _, f := range d.Status.Faults {
 		if f.InjectedTime != nil {
-			all = append(all, chart.Mark{Name: f.Name, At: moment(*f.InjectedTime, f.Clock, began), Class: "fault"})
+			at := d.Moment(*f.InjectedTime, f.Clock)
+			take(at, at)
+		}
+	}
+	if v = (chart.Span{From: math.Max(v.From, c.From), To: math.Min(v.To, c.To)}); v.To-v.From < 2*c.Step {
+		return chart.Span{From: c.From, To: c.To}
+	}
+	return v
+}
+
+// zooms are the times around the faults, one for faults of the same moment.
+func zooms(d *figures.Document, c chart.Timeline) (all []Zoom) {
+	last := math.Inf(-1)
+	for _, f := range d.Status.Faults {
+		if f.InjectedTime == nil {
+			continue
+		}
+		at := d.Moment(*f.InjectedTime, f.Clock)
+		if !c.Shows(at) || at-last < 1 {
+			continue
+		}
+		last = at
+		from, to := at, at
+		if g := story.Gap(d, f); g != nil {
+			from, to = math.Min(at, d.Moment(g.LastAcknowledgedAt, nil)), d.Moment(*g.NextAcknowledgedAt, nil)
+		}
+		around := math.Max(3*c.Step, (to-from)/3)
+		all = append(all, Zoom{"Fault at " + story.Seconds(at), math.Max(from-around, c.From), math.Min(to+around, c.To)})
+	}
+	return all
+}
+
+func marks(d *figures.Document) (all []chart.Mark) {
+	for _, f := range d.Status.Faults {
+		if f.InjectedTime != nil {
+			all = append(all, chart.Mark{At: d.Moment(*f.InjectedTime, f.Clock), Class: "fault"})
 		}
 	}
 	if f := d.Status.Failover; f != nil && f.PromotedTime != nil {
-		all = append(all, chart.Mark{Name: "promoted " + f.NewPrimary, At: moment(*f.PromotedTime, f.Clock, began), Class: "event"})
+		all = append(all, chart.Mark{At: d.Moment(*f.PromotedTime, f.Clock), Class: "event"})
 	}
 	for _, r := range d.Status.RestartsInPlace {
-		all = append(all, chart.Mark{Name: r.Node + " again", At: moment(r.RejoinedTime, r.Clock, began), Class: "event"})
+		all = append(all, chart.Mark{At: d.Moment(r.RejoinedTime, r.Clock), Class: "event"})
+	}
+	return all
+}
+
+// eventsOf is the picture of what has a name: stages, faults for as long as they held, and below them what the topology did.
+func eventsOf(d *figures.Document, c chart.Timeline) chart.Timeline {
+	c.Key, c.Title, c.Rows = "events", "Stages, faults, and what the topology did", 1
+	for _, b := range stages(d) {
+		b.Row = 1
+		c.Bands = append(c.Bands, b)
+	}
+	var ends []float64 // of the names in the rows of faults
+	for _, f := range d.Status.Faults {
+		if f.InjectedTime == nil {
+			continue
+		}
+		at := d.Moment(*f.InjectedTime, f.Clock)
+		b := chart.Band{Name: f.Name + ": " + f.Pod, Class: "fault", Loose: true, Span: chart.Span{From: at, To: at}}
+		if f.ReleasedTime != nil {
+			b.To = d.Moment(*f.ReleasedTime, f.Clock)
+		}
+		room := float64(len(b.Name)) * (c.View.To - c.View.From) / lettersAcross
+		row := slices.IndexFunc(ends, func(end float64) bool { return end < at-room/3 })
+		if row < 0 {
+			row, ends = len(ends), append(ends, 0)
+		}
+		ends[row] = math.Max(b.To, at+room)
+		b.Row = 2 + row
+		c.Bands = append(c.Bands, b)
+	}
+	c.Rows += len(ends)
+	for _, row := range [][]chart.Band{outages(d), happened(d)} {
+		if len(row) > 0 {
+			c.Rows++
+		}
+		for _, b := range row {
+			b.Row = c.Rows
+			c.Bands = append(c.Bands, b)
+		}
+	}
+	c.Height = 20 * c.Rows
+	return c
+}
+
+// lettersAcross are about as many as a narrow picture has room for in a row.
+const lettersAcross = 55
+
+// outages of the faults. Faults may share one.
+func outages(d *figures.Document) (all []chart.Band) {
+	var told *wire.Gap
+	for _, f := range d.Status.Faults {
+		if g := story.Gap(d, f); g != nil && g != told {
+			told = g
+			took := d.Figure("status.faults[" + f.Name + "].outageMilliseconds")
+			at := chart.Span{From: d.Moment(g.LastAcknowledgedAt, nil), To: d.Moment(*g.NextAcknowledgedAt, nil)}
+			all = append(all, chart.Band{Name: "outage " + took.Brief(), Class: "outage", Loose: true, Span: at})
+		}
+	}
+	return all
+}
+
+// happened are the phases of the failover, and the returns of primaries to their places.
+func happened(d *figures.Document) (all []chart.Band) {
+	if f := d.Status.Failover; f != nil && f.LastOldAcknowledgement != nil {
+		from := d.Moment(*f.LastOldAcknowledgement, nil)
+		for _, p := range failoverPhases {
+			took := d.Figure("status.failover." + p.Name + "Milliseconds")
+			if took.Value == nil { // where the next one begins is not known either
+				break
+			}
+			to := from + float64(*took.Value)/1000
+			all = append(all, chart.Band{Name: p.Name + " " + took.Brief(), Class: fmt.Sprintf("phase c%d", p.Colour), Span: chart.Span{From: from, To: to}})
+			from = to
+		}
+	}
+	for _, r := range d.Status.RestartsInPlace {
+		at := d.Moment(r.RejoinedTime, r.Clock)
+		all = append(all, chart.Band{Name: r.Node + " again", Class: "event", Loose: true, Span: chart.Span{From: at, To: at}})
 	}
 	return all
 }
@@ -171,7 +330,7 @@ func marks(d *figures.Document, began time.Time) (all []chart.Mark) {
 type figuresOf struct {
 	key, title, unit string
 	log              bool
-	height           float64
+	height           int
 	values           []Values
 	lines            func(int) chart.Series
 }
@@ -195,8 +354,10 @@ func series(d *figures.Document) []figuresOf {
 		each = fmt.Sprintf("each %d seconds", n)
 	}
 	all := []figuresOf{{
-		key: "requests", title: "Requests in " + each, height: 190,
-		values: []Values{of("requests", "", "", func(s wire.Second) *int64 { return &s.Requests }), of("failed", "", "", func(s wire.Second) *int64 { return &s.Failures })},
+		key: "requests", title: "Requests in " + each, height: 130,
+		values: []Values{
+			of("succeeded", "", "", func(s wire.Second) *int64 { return ptr.To(s.Requests - s.Failures) }), of("failed", "", "", func(s wire.Second) *int64 { return &s.Failures }),
+		},
 		lines: func(i int) chart.Series {
 			if i == 1 {
 				return chart.Series{Colour: failureColour, Filled: true}
@@ -204,51 +365,17 @@ func series(d *figures.Document) []figuresOf {
 			return chart.Series{Colour: 1}
 		},
 	}, {
-		key: "latency", title: "Latency of " + each, unit: "µs", log: true, height: 210, lines: coloured(2),
+		key: "latency", title: "Latency of " + each, unit: "µs", log: true, height: 120, lines: coloured(2),
 		values: []Values{
 			of("p50", "µs", string(v1alpha1.P50), func(s wire.Second) *int64 { return s.P50Microseconds }), of("p99", "µs", string(v1alpha1.P99), func(s wire.Second) *int64 { return s.P99Microseconds }),
 		},
 	}}
-	lag := figuresOf{key: "lag", title: "Replication lag by node, the largest of " + each, unit: "µs", log: true, height: 210, lines: coloured(1)}
+	lag := figuresOf{key: "lag", title: "Replication lag by node, the largest of " + each, unit: "µs", log: true, height: 120, lines: coloured(1)}
 	for i, name := range d.LagNodes() {
 		lag.values = append(lag.values, of(name, "µs", "", func(s wire.Second) *int64 { return figures.Lag(s.LagMicroseconds, i) }))
 	}
 	if len(lag.values) > 0 {
 		all = append(all, lag)
 	}
-	if cpu := processors(d); len(cpu.values) > 0 {
-		all = append(all, cpu)
-	}
 	return all
-}
-
-// processors is what servers and other processes took in each stage.
-func processors(d *figures.Document) figuresOf {
-	used := figuresOf{key: "cpu", title: "Processor time of servers and other processes, mean of each stage, in thousandths of a processor", height: 150, lines: func(i int) chart.Series {
-		return chart.Series{Colour: i%8 + 1, Steps: true}
-	}}
-	places := map[string]int{}
-	for _, r := range d.Recorder.Resources {
-		i, known := places[r.Node]
-		if !known {
-			i = len(used.values)
-			places[r.Node] = i
-			used.values = append(used.values, Values{Name: r.Node, Unit: "mCPU", Values: make([]*int64, len(d.Recorder.Timeline))})
-		}
-		for _, s := range d.Recorder.Stages {
-			if s.Name != r.Stage || s.StartedAt == nil {
-				continue
-			}
-			end := s.StartedAt.Add(time.Duration(s.DurationMicroseconds) * time.Microsecond)
-			if s.DurationMicroseconds == 0 && s.EndedAt != nil { // at rest
-				end = s.EndedAt.Time
-			}
-			for at, second := range d.Recorder.Timeline {
-				if !second.At.Time.Before(s.StartedAt.Time) && second.At.Time.Before(end) {
-					used.values[i].Values[at] = &r.CPUMillicores
-				}
-			}
-		}
-	}
-	return used
 }

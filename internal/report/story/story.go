@@ -42,7 +42,7 @@ func outage(d *figures.Document) string {
 	text := "the longest outage was " + f.Brief()
 	for _, of := range d.Status.Faults {
 		if of.InjectedTime != nil && of.OutageMilliseconds != nil && *of.OutageMilliseconds == *f.Value {
-			return text + ", after " + of.Name + " at " + seconds(d.Moment(*of.InjectedTime, of.Clock))
+			return text + ", after " + of.Name + " at " + Seconds(d.Moment(*of.InjectedTime, of.Clock))
 		}
 	}
 	return text
@@ -82,7 +82,7 @@ func Faults(d *figures.Document) (all []Fault) {
 			all = append(all, one)
 			continue
 		}
-		one.At = seconds(d.Moment(*f.InjectedTime, f.Clock))
+		one.At = Seconds(d.Moment(*f.InjectedTime, f.Clock))
 		one.Events = events(d, f)
 		one.Facts = facts(d, f)
 		all = append(all, one)
@@ -186,12 +186,15 @@ func facts(d *figures.Document, of v1alpha1.FaultStatus) (all []string) {
 	return all
 }
 
-func milliseconds(ms int64) string { return seconds(float64(ms) / 1000) }
+func milliseconds(ms int64) string { return Seconds(float64(ms) / 1000) }
 
-// seconds with two digits behind the point, or one of 10 s and more, so that events can be compared.
-func seconds(s float64) string {
-	if s < 10 {
+// Seconds with two digits behind the point, or one of 10 s and more, so that events can be compared.
+func Seconds(s float64) string {
+	switch {
+	case s < 10:
 		return fmt.Sprintf("%.2f s", s)
+	case s >= 120:
+		return fmt.Sprintf("%d min %.1f s", int(s)/60, s-60*float64(int(s)/60))
 	}
 	return fmt.Sprintf("%.1f s", s)
 }

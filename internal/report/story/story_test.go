@@ -111,3 +111,11 @@ func TestTheStoryOfAFault(t *testing.T) {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 }
+
+func TestSecondsAreComparable(t *testing.T) {
+	for s, want := range map[float64]string{0.6512: "0.65 s", 9.99: "9.99 s", 20.04: "20.0 s", 1800: "30 min 0.0 s", 125.26: "2 min 5.3 s"} {
+		if got := story.Seconds(s); got != want {
+			t.Errorf("%g s are %s, want %s", s, got, want)
+		}
+	}
+}
