@@ -15,11 +15,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Sizes of a picture of rows in its own units; on the page it is as wide as there is room, so that two may stand side by side.
-const (
-	width  = 480
-	bottom = 22
-)
+// bottom is the room for the scale of a picture of rows.
+const bottom = 22
 
 // box is a part of a picture, from its upper left corner.
 type box struct{ x, y, w, h float64 }
@@ -45,7 +42,7 @@ func label(x, y float64, anchor, text string) string {
 
 // render draws by the library, and returns what it drew as a group of a picture of a height.
 func render(height float64, class string, what func(draw.Canvas)) string {
-	c := vgsvg.New(width, vg.Length(height))
+	c := vgsvg.New(rowsLeftMost+plotWidth, vg.Length(height)) // as wide as any: points outside are not drawn
 	what(draw.New(c))
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil { // a buffer takes everything

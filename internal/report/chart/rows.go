@@ -49,10 +49,13 @@ type Part struct {
 }
 
 const (
-	rowHeight = 24
-	rowsTop   = 24
-	rowsLeft  = 70
-	rowsRight = 40 // for what stands beside the last point
+	rowHeight    = 24
+	rowsTop      = 24
+	rowsLeft     = 70
+	rowsLeftMost = 450
+	leastWidth   = 480
+	plotWidth    = 290
+	rowsRight    = 40 // for what stands beside the last point
 )
 
 // SVG draws the picture; without a figure there is none.
@@ -63,9 +66,10 @@ func (c Rows) SVG() (template.HTML, error) {
 	}
 	height := float64(rowsTop + rowHeight*len(c.Rows) + bottom)
 	left := c.left()
+	width := math.Max(leastWidth, left+plotWidth)
 	in := box{left, rowsTop, width - left - rowsRight, float64(rowHeight * len(c.Rows))}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="chart rows" role="img" aria-label="%s" viewBox="0 0 %d %g" data-chart="%s">`, template.HTMLEscapeString(c.Title), width, height, template.HTMLEscapeString(c.Key))
+	fmt.Fprintf(&b, `<svg class="chart rows" role="img" aria-label="%s" viewBox="0 0 %g %g" data-chart="%s">`, template.HTMLEscapeString(c.Title), width, height, template.HTMLEscapeString(c.Key))
 	fmt.Fprintf(&b, `<text class="title" x="4" y="12">%s</text>`, template.HTMLEscapeString(c.Title))
 	b.WriteString(c.frame(p, in, height))
 	for i, r := range c.Rows {
@@ -78,13 +82,13 @@ func (c Rows) SVG() (template.HTML, error) {
 	return template.HTML(b.String()), nil //nolint:gosec // every text in it is escaped above or by the library
 }
 
-// left is the room of the longest name, of half of the picture at most.
+// left is the room of the longest name.
 func (c Rows) left() float64 {
 	longest := 0
 	for _, r := range c.Rows {
 		longest = max(longest, len([]rune(r.Name)))
 	}
-	return min(max(rowsLeft, 1.1*letter*float64(longest)+10), width/2)
+	return min(max(rowsLeft, 1.1*letter*float64(longest)+10), rowsLeftMost)
 }
 
 func (c Rows) scale() (*plot.Plot, bool) {

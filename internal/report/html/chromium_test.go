@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -114,17 +115,23 @@ func handle(t *testing.T, r results.Results, args ...string) (handled, string) {
 	t.Helper()
 	page := strings.Replace(written(t, r), "script-src ", "script-src '"+hashOf(probe)+"' ", 1)
 	dom, _ := browse(t, strings.Replace(page, "</body>", "<script>"+probe+"</script></body>", 1), append(args, "--dump-dom")...)
+	var h handled
+	if err := json.Unmarshal([]byte(probed(t, dom)), &h); err != nil {
+		t.Fatal(err)
+	}
+	return h, dom
+}
+
+// probed is what a script left in the page.
+func probed(t *testing.T, dom string) string {
+	t.Helper()
 	for _, e := range elements(t, dom, "id") {
 		if e["id"] == "probe" {
-			var h handled
-			if err := json.Unmarshal([]byte(e["text"]), &h); err != nil {
-				t.Fatal(err)
-			}
-			return h, dom
+			return e["text"]
 		}
 	}
 	t.Fatalf("the page was not handled:\n%s", dom[:min(len(dom), 2000)])
-	return handled{}, ""
+	return ""
 }
 
 // TestChromiumShowsTheDocumentsNumbers without a word on the console, and the pictures can be pointed at.
@@ -172,6 +179,54 @@ func TestChromiumOnATelephoneAndInTheDark(t *testing.T) {
 	}
 	if light.Ground == dark.Ground || light.Colour == dark.Colour {
 		t.Errorf("light is %s on %s, dark %s on %s", light.Colour, light.Ground, dark.Colour, dark.Ground)
+	}
+}
+
+// TestChromiumOnANarrowTelephone of 390 pixels: nothing but a table or a text in a box of its own is wider. No window is so narrow, but a frame is.
+func TestChromiumOnANarrowTelephone(t *testing.T) {
+	chromium(t)
+	lost := reporttest.Run(t, reporttest.Shape{Experiment: "semisync", Seconds: 45, FaultAt: 20, Lost: 64})
+	for name, page := range map[string]string{"a report": written(t, lost), "a comparison": compared(t, lost, lost)} {
+		const look = `const frame = document.querySelector("iframe");
+frame.addEventListener("load", () => {
+const d = frame.contentDocument, over = [];
+for (const e of d.querySelectorAll("body *")) if (e.getBoundingClientRect().right > 391 && !e.closest(".scroll, pre, svg")) over.push(e.outerHTML.slice(0, 200));
+const pre = document.createElement("pre"); pre.id = "probe"; pre.textContent = JSON.stringify([String(d.documentElement.scrollWidth), ...over]); document.body.append(pre);
+});`
+		inner := strings.NewReplacer("&", "&amp;", `"`, "&quot;").Replace(page)
+		dom, _ := browse(t, `<!DOCTYPE html><body><iframe style="width:390px;height:900px;border:0" srcdoc="`+inner+`"></iframe><script>`+look+`</script>`, "--window-size=500,900", "--dump-dom")
+		if got := probed(t, dom); got != `["390"]` {
+			t.Errorf("%s is wider than 390: %s", name, got)
+		}
+	}
+}
+
+// TestChromiumFindsNothingSerious in the pages, light and dark, by axe-core: REPLAB_AXE names its axe.min.js.
+func TestChromiumFindsNothingSerious(t *testing.T) {
+	chromium(t)
+	file := os.Getenv("REPLAB_AXE")
+	if file == "" {
+		t.Skip("REPLAB_AXE names no axe.min.js of axe-core")
+	}
+	axe, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const run = `axe.run({resultTypes: ["violations"]}).then((r) => {
+const pre = document.createElement("pre"); pre.id = "probe";
+pre.textContent = JSON.stringify(r.violations.map((v) => v.impact + " " + v.id + ": " + v.nodes.slice(0, 5).map((n) => n.html + " " + n.failureSummary).join("; ")), null, 1);
+document.body.append(pre);
+});`
+	policy := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
+	lost := reporttest.Run(t, reporttest.Shape{Experiment: "semisync", Seconds: 45, FaultAt: 20, Lost: 64})
+	for name, page := range map[string]string{"a report": written(t, lost), "a comparison": compared(t, lost, lost)} {
+		page = strings.Replace(policy.ReplaceAllString(page, ""), "</body>", "<script>"+string(axe)+"</script><script>"+run+"</script></body>", 1)
+		for _, scheme := range []string{"0", "1"} {
+			dom, _ := browse(t, page, "--window-size=1000,900", "--blink-settings=preferredColorScheme="+scheme, "--virtual-time-budget=60000", "--dump-dom")
+			if got := probed(t, dom); got != "[]" {
+				t.Errorf("%s in scheme %s: %s", name, scheme, got)
+			}
+		}
 	}
 }
 

@@ -95,7 +95,7 @@ func servers(d *figures.Document) Table {
 }
 
 func versions(d *figures.Document) Table {
-	t := Table{Title: "Versions", Head: []string{"", ""}}
+	t := Table{Title: "Versions", Head: []string{"of", "version"}}
 	add := func(name, value string) {
 		if value != "" {
 			t.Rows = append(t.Rows, []Cell{words(name), words(value)})

@@ -370,7 +370,7 @@ func series(d *figures.Document) []figuresOf {
 			of("p50", "µs", string(v1alpha1.P50), func(s wire.Second) *int64 { return s.P50Microseconds }), of("p99", "µs", string(v1alpha1.P99), func(s wire.Second) *int64 { return s.P99Microseconds }),
 		},
 	}}
-	lag := figuresOf{key: "lag", title: "Replication lag by node, the largest of " + each, unit: "µs", log: true, height: 120, lines: coloured(1)}
+	lag := figuresOf{key: "lag", title: "Replication lag, the largest of " + each, unit: "µs", log: true, height: 120, lines: coloured(1)}
 	for i, name := range d.LagNodes() {
 		lag.values = append(lag.values, of(name, "µs", "", func(s wire.Second) *int64 { return figures.Lag(s.LagMicroseconds, i) }))
 	}
