@@ -66,6 +66,15 @@ func (d *distribution) largest() *int64 {
 	return &v
 }
 
+// buckets of the values. Those below 0 are in one, the first.
+func (d *distribution) buckets() []wire.Bucket {
+	all := percentile.Buckets(d.rest)
+	if below := total(d.negative); below > 0 {
+		all = append([]wire.Bucket{{FromMicroseconds: d.least, Count: below}}, all...)
+	}
+	return all
+}
+
 func (d *distribution) merge(from *distribution) {
 	if from.count() == 0 {
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
 )
 
 func TestPercentilesOverBothSigns(t *testing.T) {
@@ -114,5 +115,16 @@ func TestAPercentileIsALowerBoundWhereUnseenWritesMayLieAboveIt(t *testing.T) {
 				t.Errorf("lower bounds (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestBucketsOverBothSigns(t *testing.T) {
+	var d distribution
+	for _, v := range []int64{-9, -2, 0, 5, 5, 1300} {
+		d.record(v)
+	}
+	want := []wire.Bucket{{FromMicroseconds: -9, Count: 2}, {ToMicroseconds: 1, Count: 1}, {FromMicroseconds: 5, ToMicroseconds: 6, Count: 2}, {FromMicroseconds: 1280, ToMicroseconds: 1536, Count: 1}}
+	if diff := cmp.Diff(want, d.buckets()); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -247,7 +247,7 @@ func (b *state) allUnwatched(size int) unwatched {
 func (b *state) result(now time.Duration) wire.LagResult {
 	r := wire.LagResult{
 		LagDistribution: b.all.result(b.allUnseen(-1, now), b.allUnwatched(-1)),
-		Acknowledged:    b.acknowledged, Uncounted: b.uncounted, Discarded: b.discarded, Missed: b.missed,
+		Histogram:       b.all.lag.buckets(), Acknowledged: b.acknowledged, Uncounted: b.uncounted, Discarded: b.discarded, Missed: b.missed,
 	}
 	for _, n := range b.tracks {
 		r.Nodes = append(r.Nodes, wire.NodeLag{

@@ -2,9 +2,12 @@
 package percentile
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"replab.dev/internal/wire"
 )
 
 // Rank is the rank of a percentile from 1 to 100 among n values, of which there must be one at least: from 1, the smallest,
@@ -32,6 +35,26 @@ func Moves(percent, part, whole int64) bool {
 // percentiles only, which it rounds to the nearest rank: of 51 to 99 values its 99th is one rank low.
 func At(h *hdrhistogram.Histogram, rank int64) int64 {
 	return h.ValueAtPercentile(100 * float64(rank) / float64(h.TotalCount()))
+}
+
+// Buckets are those of a histogram, joined to four for each doubling: their ends are ends of its own, so each value is in its place.
+func Buckets(h *hdrhistogram.Histogram) (all []wire.Bucket) {
+	if h == nil {
+		return nil
+	}
+	for _, bar := range h.Distribution() {
+		if bar.Count == 0 {
+			continue
+		}
+		shift := max(bits.Len64(uint64(bar.From))-3, 0)
+		from := bar.From >> shift << shift
+		if n := len(all) - 1; n >= 0 && all[n].FromMicroseconds == from {
+			all[n].Count += bar.Count
+			continue
+		}
+		all = append(all, wire.Bucket{FromMicroseconds: from, ToMicroseconds: from + 1<<shift, Count: bar.Count})
+	}
+	return all
 }
 
 // Median is the middle one of values, of which there must be one at least; of an even number the mean of the middle two. Percentile 50 is one

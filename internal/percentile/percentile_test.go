@@ -75,3 +75,34 @@ func TestRanksOfMoreValuesThanMayBeMultiplied(t *testing.T) {
 		t.Errorf("rank %d, want %d", got, want)
 	}
 }
+
+// TestBucketsHaveEachValueInItsPlace, whatever its size, and are few.
+func TestBucketsHaveEachValueInItsPlace(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	h := hdrhistogram.New(1, 300_000_000, 3)
+	var values []int64
+	for range 20_000 {
+		v := 1 + random.Int64N(1<<(1+random.IntN(28)))
+		v = min(v, 300_000_000)
+		values = append(values, v)
+		if err := h.RecordValue(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buckets, end := Buckets(h), int64(0)
+	for _, b := range buckets {
+		var want int64
+		for _, v := range values {
+			if v >= b.FromMicroseconds && v < b.ToMicroseconds {
+				want++
+			}
+		}
+		if b.FromMicroseconds < end || b.ToMicroseconds <= b.FromMicroseconds || b.Count != want || b.Count == 0 || b.ToMicroseconds > max(b.FromMicroseconds*5/4, b.FromMicroseconds+1) {
+			t.Errorf("%+v after %d has %d values", b, end, want)
+		}
+		end = b.ToMicroseconds
+	}
+	if len(buckets) > 120 || Buckets(nil) != nil {
+		t.Errorf("%d buckets", len(buckets))
+	}
+}

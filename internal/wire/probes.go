@@ -10,6 +10,8 @@ import (
 // not discarded, whenever a node then showed them.
 type LagResult struct {
 	LagDistribution
+	// Histogram of the lags that were seen, of all nodes. Its first bucket has all below 0, from the least of them.
+	Histogram    []Bucket  `json:"histogram,omitempty"`
 	Acknowledged int64     `json:"acknowledged"` // writes that count: each is awaited on every node but its own server
 	Uncounted    int64     `json:"uncounted"`    // acknowledged writes that began at other times: of them Second has the lag
 	Discarded    int64     `json:"discarded"`    // writes whose fate is unknown, of which no lag was taken

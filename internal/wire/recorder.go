@@ -172,6 +172,15 @@ type StageResult struct {
 	Latency        *Latency          `json:"latency,omitempty"`  // of all requests, absent when none succeeded
 	FailedLatency  *Latency          `json:"failedLatency,omitempty"`
 	Operations     []OperationResult `json:"operations,omitempty"`
+	// Histogram of the requests that succeeded, of RecorderResults.Load alone. Failures are in none of its buckets.
+	Histogram []Bucket `json:"histogram,omitempty"`
+}
+
+// Bucket of a histogram counts the values from one to before another. A histogram has those that are not empty, in order.
+type Bucket struct {
+	FromMicroseconds int64 `json:"fromMicroseconds"`
+	ToMicroseconds   int64 `json:"toMicroseconds"`
+	Count            int64 `json:"count"`
 }
 
 // OperationResult are the figures of one operation of the app: register, profile, search, login, update, other.

@@ -103,6 +103,24 @@ func TestPercentilesBetweenAndTheStandardDeviation(t *testing.T) {
 	}
 }
 
+// TestTheHistogramIsOfTheWholeLoad: of what succeeded in stages that count, and single stages have none.
+func TestTheHistogramIsOfTheWholeLoad(t *testing.T) {
+	r, clock := newRecorder()
+	for _, took := range []time.Duration{2 * time.Millisecond, 2 * time.Millisecond, 12 * time.Millisecond} {
+		request(r, clock, "steady", Profile, 0, took, true)
+	}
+	request(r, clock, "steady", Register, 0, time.Millisecond, false)
+	want := []wire.Bucket{{FromMicroseconds: 1792, ToMicroseconds: 2048, Count: 2}, {FromMicroseconds: 10_240, ToMicroseconds: 12_288, Count: 1}}
+	if diff := cmp.Diff(want, r.Total().Histogram); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, s := range r.Stages() {
+		if s.Histogram != nil {
+			t.Errorf("stage %s has a histogram", s.Name)
+		}
+	}
+}
+
 // withinDigits compares microseconds as closely as three digits allow.
 var withinDigits = cmp.Comparer(func(a, b int64) bool { return a-b <= b/1000+1 && b-a <= a/1000+1 })
 

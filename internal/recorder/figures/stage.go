@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"replab.dev/internal/percentile"
 	"replab.dev/internal/timespan"
 	"replab.dev/internal/wire"
 )
@@ -107,6 +108,9 @@ func (r *Recorder) result(name string, discarded bool, stages []*stage) wire.Sta
 	}
 	out.Requests, out.Failures = all.requests, all.failures
 	out.DurationMicroseconds, out.PausedMicroseconds = covered.Microseconds(), paused.Microseconds()
+	if name == TotalName && all.succeeded != nil {
+		out.Histogram = percentile.Buckets(all.succeeded.histogram)
+	}
 	out.Latency, out.FailedLatency = all.succeeded.result(hidden(&all)), all.failed.result(unseen{})
 	return out
 }

@@ -116,6 +116,28 @@ func TestTheViewIsShownFirst(t *testing.T) {
 	}
 }
 
+func TestAHistogramHasItsBarsOnAScaleOfPowers(t *testing.T) {
+	c := Histogram{Key: "x", Title: "Lag <x>", Unit: "µs", Bars: []Bar{{From: -9, To: 0, Count: 5, Name: "5 <below>"}, {From: 100, To: 1000, Count: 10}, {From: 1000, To: 1e5, Count: 20}}}
+	text := "<div>" + string(c.HTML()) + "</div>"
+	wellFormed(t, text)
+	for _, want := range []string{
+		`<rect class="bar" x="0.00" y="762" width="8.00" height="238"><title>5 &lt;below&gt;</title>`, // 5 of 21, at the foot
+		`<rect class="bar" x="250.00" y="524" width="250.00" height="476">`, `<rect class="bar" x="500.00" y="48" width="500.00" height="952">`,
+		`<span style="left:50.00%">1 ms</span>`, `<span style="left:100.00%">100 ms</span>`, `aria-label="Lag &lt;x&gt;"`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the picture has no %q in it:\n%s", want, text)
+		}
+	}
+	c.Bars = []Bar{{From: 1200, To: 2200, Count: 1}}
+	if text := string(c.HTML()); !strings.Contains(text, ">2 ms</span>") {
+		t.Errorf("a scale within a power has no ticks: %s", text)
+	}
+	if (Histogram{}).HTML() != "" {
+		t.Error("of no value there is a picture")
+	}
+}
+
 func TestATimelineWithoutTimeIsAnError(t *testing.T) {
 	for _, c := range []Timeline{{Key: "x"}, {Key: "x", To: 9, Step: 1}} {
 		if _, err := c.HTML(); err == nil || !strings.Contains(err.Error(), "no time to show") {

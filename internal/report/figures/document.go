@@ -47,7 +47,7 @@ func Main() (paths []string) {
 var skipped = []string{
 	"status.conditions", "status.observedGeneration", "status.progress", "status.distance.clients", "status.goals", "status.bounds",
 	"recorder.timeline", "recorder.acknowledgements", "recorder.staleUsers", "recorder.availability.silences", "recorder.settings",
-	"recorder.commits", "recorder.group", // the status has them with their bounds
+	"recorder.load.histogram", "recorder.lag.histogram", "recorder.commits", "recorder.group", // the status has them with their bounds
 }
 
 // All are the figures of the status and of what the recorder measured, in the order of their paths, and those of Main that are absent.

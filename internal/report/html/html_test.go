@@ -157,6 +157,50 @@ func TestTheVerdictAndItsReasonsComeFirst(t *testing.T) {
 	}
 }
 
+// TestRedMeansBad: a goal that is not met, and lost writes without a goal.
+func TestRedMeansBad(t *testing.T) {
+	for name, c := range map[string]struct {
+		lost   int64
+		change func(*results.Results)
+		red    []string
+	}{
+		"nothing was lost":       {0, func(*results.Results) {}, nil},
+		"the goal is not met":    {3, func(*results.Results) {}, []string{"tile bad", "bad"}},
+		"lost without a goal":    {3, func(r *results.Results) { r.Status.Goals = nil }, []string{"tile bad", "bad"}},
+		"the goal asks for loss": {3, func(r *results.Results) { r.Status.Goals[0].Met = "True" }, []string{"bad"}},
+	} {
+		r := reporttest.Run(t, reporttest.Shape{Experiment: "semisync", Seconds: 45, FaultAt: 20, Lost: c.lost})
+		c.change(&r)
+		var red []string
+		for _, e := range elements(t, written(t, r), "class") {
+			if slices.Contains(strings.Fields(e["class"]), "bad") {
+				red = append(red, e["class"])
+			}
+		}
+		if !slices.Equal(red, c.red) {
+			t.Errorf("%s: red are %q, want %q", name, red, c.red)
+		}
+	}
+}
+
+// TestHistogramsHaveTheRecordersBuckets, and a document without them says so.
+func TestHistogramsHaveTheRecordersBuckets(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	page := written(t, r)
+	for _, b := range slices.Concat(r.Recorder.Load.Histogram, r.Recorder.Lag.Histogram) {
+		if want := "<title>" + figure.Grouped(b.Count) + " from "; !strings.Contains(page, want) {
+			t.Errorf("the page has no bar of %+v", b)
+		}
+	}
+	r.Recorder.Load.Histogram, r.Recorder.Lag.Histogram = nil, nil
+	page = written(t, r)
+	for _, want := range []string{"The document has no histogram of latencies.", "The document has no histogram of lags."} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
 func TestThePageAsksForNothing(t *testing.T) {
 	page := written(t, reporttest.SemiSync(t))
 	for _, attribute := range []string{"src", "href", "srcset", "action", "xlink:href"} {

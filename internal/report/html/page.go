@@ -139,10 +139,11 @@ type Tile struct {
 	Goal   *v1alpha1.GoalStatus
 }
 
-// Class of the page's style: bad where a goal is not met, and of lost writes.
+// Class of the page's style: by the goal; without one, lost writes are bad.
 func (t Tile) Class() string {
+	lost := t.Figure.Path == "status.writes.lost" && t.Figure.Value != nil && *t.Figure.Value > 0
 	switch {
-	case t.Goal != nil && t.Goal.Met == metav1.ConditionFalse, t.Figure.Path == "status.writes.lost" && t.Figure.Value != nil && *t.Figure.Value > 0:
+	case t.Goal == nil && lost, t.Goal != nil && t.Goal.Met == metav1.ConditionFalse:
 		return "bad"
 	case t.Goal != nil && t.Goal.Met == metav1.ConditionTrue:
 		return "good"

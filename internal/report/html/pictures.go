@@ -8,6 +8,7 @@ import (
 	"replab.dev/internal/figure"
 	"replab.dev/internal/report/chart"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/wire"
 )
 
 // percentile of a picture.
@@ -68,6 +69,33 @@ func latencyCharts(d *figures.Document) ([]template.HTML, error) {
 		}
 	}
 	return all, nil
+}
+
+// histogram of latencies or lags, "" of a document without one.
+func histogram(key, title string, buckets []wire.Bucket) template.HTML {
+	c := chart.Histogram{Key: key, Title: title, Unit: "µs"}
+	for _, b := range buckets {
+		from := figure.Exact("fromMicroseconds", b.FromMicroseconds).Text()
+		to := figure.Exact("toMicroseconds", b.ToMicroseconds).Text()
+		c.Bars = append(c.Bars, chart.Bar{From: float64(b.FromMicroseconds), To: float64(b.ToMicroseconds), Count: b.Count, Name: figure.Grouped(b.Count) + " from " + from + " to " + to})
+	}
+	return c.HTML()
+}
+
+// LatencyHistogram is of the requests that succeeded.
+func (p *Page) LatencyHistogram() template.HTML {
+	if p.Recorder == nil {
+		return ""
+	}
+	return histogram("latency-histogram", "Successful requests by their latency, in the stages that count", p.Recorder.Load.Histogram)
+}
+
+// LagHistogram is of the rows of the lag probe that were seen.
+func (p *Page) LagHistogram() template.HTML {
+	if p.Recorder == nil || p.Recorder.Lag == nil {
+		return ""
+	}
+	return histogram("lag-histogram", "Rows of the lag probe by their lag, on all nodes", p.Recorder.Lag.Histogram)
 }
 
 func lagChart(d *figures.Document) (template.HTML, error) {

@@ -7,7 +7,7 @@
   document.documentElement.classList.add("scripted");
   const data = JSON.parse(source.textContent);
   const [readout, cursor] = ["readout", "cursor"].map((id) => document.getElementById(id));
-  const panels = [...document.querySelectorAll(".panel")].map((panel) => ({
+  const panels = [...document.querySelectorAll("[data-picture]")].map((panel) => ({
     panel,
     key: panel.dataset.picture,
     plot: panel.querySelector(".plot"),

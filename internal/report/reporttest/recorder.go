@@ -38,6 +38,7 @@ func recorder(x *v1alpha1.ReplicationExperiment, shape Shape, nodes []string) *w
 	}
 	w.Load = w.Stages[len(w.Stages)-1]
 	w.Load.Name = ""
+	w.Load.Histogram = histogram(2_300, w.Load.Succeeded)
 	w.LoadEndedAt = ptr.To(at(from))
 	writes := sum(w.Timeline, func(s wire.Second) int64 { return s.Requests }) / 3
 	w.Writes = wire.LedgerCounts{Sent: writes, Acknowledged: writes - 35, Rejected: 31, Indeterminate: 4}
@@ -63,7 +64,7 @@ func instruments(w *wire.RecorderResults, shape Shape, nodes []string) {
 		Silences: &wire.Silences{From: at(0), BucketMicroseconds: 100_000, Longest: []wire.Silence{{EndMicroseconds: end, LengthMicroseconds: *gap.DurationMicroseconds}}},
 	}
 	lag := wire.LagDistribution{Samples: 400, Censored: 12, P50Microseconds: ptr.To[int64](640), P99Microseconds: ptr.To[int64](5_230), MaxMicroseconds: ptr.To[int64](48_000), ResolutionP50Microseconds: ptr.To[int64](70)}
-	w.Lag = &wire.LagResult{LagDistribution: lag, Acknowledged: 200, Uncounted: 20}
+	w.Lag = &wire.LagResult{LagDistribution: lag, Histogram: histogram(300, lag.Samples), Acknowledged: 200, Uncounted: 20}
 	w.Commits = &wire.CommitsResult{}
 	for i, name := range nodes {
 		own := lag
@@ -91,6 +92,16 @@ func instruments(w *wire.RecorderResults, shape Shape, nodes []string) {
 		}
 	}
 	w.Clocks = append(w.Clocks, wire.Clock{Name: "director", LeastAheadMicroseconds: -90, MostAheadMicroseconds: 110})
+}
+
+// histogram of values from a least one, each bucket with two thirds of what the ones before it left.
+func histogram(from, values int64) (all []wire.Bucket) {
+	for values > 0 {
+		n := (2*values + 2) / 3
+		all = append(all, wire.Bucket{FromMicroseconds: from, ToMicroseconds: from * 5 / 4, Count: n})
+		from, values = from*5/4, values-n
+	}
+	return all
 }
 
 func timeline(shape Shape, nodes int, names []string) (all []wire.Second) {
