@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/ledger"
@@ -50,29 +52,39 @@ func (a *auditor) audit(ctx context.Context) wire.AuditResult {
 			n.close()
 		}
 	}()
-	compare := withPrimary
+	var result wire.AuditResult
+	var present *ids
+	var err error
 	if a.cfg.Independent {
-		compare = withEachOther
+		result, present, err = withEachOther(ctx, nodes)
+	} else {
+		result, present, err = withPrimary(ctx, nodes, func(users *ids) []uint64 {
+			<-loaded
+			return ledger.Compare(sets, users.set, users.duplicates).LostIDs.First(wire.MaxLostWrites)
+		})
 	}
-	result, present, err := compare(ctx, nodes)
 	<-loaded
 	if err := errors.Join(ledgerErr, err); err != nil {
 		result.Failed = strings.ReplaceAll(err.Error(), "\n", "; ")
 	} else if a.cfg.Ledger != "" {
-		result.Writes = a.writes(ctx, sets, present)
+		result.Writes = a.writes(ctx, sets, present, nodes)
 		lostOf(&result, nodes, sets)
 	}
 	result.FinishedAt = metav1.NowMicro()
 	return result
 }
 
-// withPrimary compares all nodes with the first that takes writes, whose rows are what is present.
-func withPrimary(ctx context.Context, nodes []*node) (result wire.AuditResult, present *ids, err error) {
+// withPrimary compares all nodes with the first that takes writes, whose rows are what is present. lost are ids that nodes are searched for.
+func withPrimary(ctx context.Context, nodes []*node, lost func(present *ids) []uint64) (result wire.AuditResult, present *ids, err error) {
 	primary := primaryOf(nodes)
 	primary.read(ctx)
+	var sought []uint64
+	if primary.err == nil {
+		sought = lost(&primary.content.users)
+	}
 	var ghosts ledger.Bitmap
 	for _, n := range nodes {
-		result.Nodes = append(result.Nodes, n.examine(ctx, primary))
+		result.Nodes = append(result.Nodes, n.examine(ctx, primary, sought))
 		ghosts, n.ghosts = ledger.Or(ghosts, n.ghosts), ledger.Bitmap{}
 	}
 	if primary.err != nil {
@@ -93,7 +105,7 @@ func primaryOf(nodes []*node) *node {
 }
 
 // writes compares the ledger with what is present.
-func (a *auditor) writes(ctx context.Context, sets ledger.Sets, users *ids) *wire.WriteSets {
+func (a *auditor) writes(ctx context.Context, sets ledger.Sets, users *ids, nodes []*node) *wire.WriteSets {
 	c := ledger.Compare(sets, users.set, users.duplicates)
 	w := &wire.WriteSets{
 		LedgerCounts: wire.LedgerCounts{
@@ -108,6 +120,7 @@ func (a *auditor) writes(ctx context.Context, sets ledger.Sets, users *ids) *wir
 		w.Why = fmt.Sprintf("%d rows of table %s have no write id, and %d were seeded", users.nulls, wire.UsersTable, a.cfg.SeededUsers)
 	}
 	if c.Lost > 0 {
+		w.LostWrites = lostWrites(c.LostIDs.First(wire.MaxLostWrites), nodes)
 		a.window(ctx, c.LostIDs, w)
 	}
 	slog.Info("writes compared", "sent", w.Sent, "acknowledged", w.Acknowledged, "present", w.Present, "lost", w.Lost,
@@ -115,10 +128,32 @@ func (a *auditor) writes(ctx context.Context, sets ledger.Sets, users *ids) *wir
 	return w
 }
 
+// lostWrites are some lost writes, with the nodes that were found to have them.
+func lostWrites(lost []uint64, nodes []*node) (all []wire.LostWrite) {
+	for _, id := range lost {
+		w := wire.LostWrite{ID: id}
+		for _, n := range nodes {
+			if slices.Contains(n.has, id) {
+				w.On = append(w.On, n.Name)
+			}
+			if slices.Contains(n.had, id) {
+				w.Was = append(w.Was, n.Name)
+			}
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
 // window notes when the lost writes were acknowledged.
 func (a *auditor) window(ctx context.Context, lost ledger.Bitmap, w *wire.WriteSets) {
 	var times lossTimes
-	if err := a.ledger.acknowledgements(ctx, lost, &times); err != nil {
+	note := func(id uint64, at time.Time) {
+		if i := slices.IndexFunc(w.LostWrites, func(l wire.LostWrite) bool { return l.ID == id }); i >= 0 {
+			w.LostWrites[i].AcknowledgedAt = ptr.To(metav1.NewMicroTime(at))
+		}
+	}
+	if err := a.ledger.acknowledgements(ctx, lost, &times, note); err != nil {
 		w.Why = strings.TrimPrefix(w.Why+"; the times of the lost writes are not known: "+err.Error(), "; ")
 		return
 	}

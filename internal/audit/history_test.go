@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/engine/mariadb"
@@ -70,7 +72,7 @@ func TestServersWithoutASetOfTheirTransactionsHaveNoFiguresOfIt(t *testing.T) {
 				Name: "a", Role: wire.RoleIsolated, Checksum: "7", Rows: ptr.To[int64](3), Missing: ptr.To[int64](0), Extra: ptr.To[int64](0),
 				ExtraProbeWrites: ptr.To[int64](0), HoldsOwn: c.own, GhostTransactions: c.ghosts,
 			}
-			if diff := cmp.Diff(want, n.examine(t.Context(), primary)); diff != "" {
+			if diff := cmp.Diff(want, n.examine(t.Context(), primary, nil)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -92,10 +94,10 @@ func TestFailedChecksumKeepsTheComparison(t *testing.T) {
 		Name: "a", Role: wire.RoleReader, Failed: "node a: sum up the rows: disk error", Rows: ptr.To[int64](2), Missing: ptr.To[int64](2), Extra: ptr.To[int64](1),
 		ExtraProbeWrites: ptr.To[int64](1),
 	}
-	if diff := cmp.Diff(want, n.examine(t.Context(), primary)); diff != "" {
+	if diff := cmp.Diff(want, n.examine(t.Context(), primary, nil)); diff != "" {
 		t.Error(diff)
 	}
-	if got := primary.examine(t.Context(), primary); got.Failed == "" || got.Rows == nil {
+	if got := primary.examine(t.Context(), primary, nil); got.Failed == "" || got.Rows == nil {
 		t.Errorf("the primary: %+v", got)
 	}
 }
@@ -126,5 +128,32 @@ func TestGhostWritesOfAllNodesAreDistinct(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestLostWritesAreSoughtOnEachNode: some have the row, some had it when they were started again.
+func TestLostWritesAreSoughtOnEachNode(t *testing.T) {
+	held := map[string]tables{"primary": {[]uint64{3, 4, 8, 9}}, "old": {[]uint64{3, 4, 5, 8, 9}}, "inspected": {[]uint64{3, 4, 8, 9}}}
+	of := func(name string, role wire.Role) wire.AuditNode {
+		return wire.AuditNode{Node: wire.Node{Name: name, Host: name}, Role: role}
+	}
+	inspected := of("inspected", wire.RoleReader)
+	inspected.Agent = agentOf(t, fresh(), found(5, 6)).url()
+	url := serveFile(t, writeLedger(t, 10)) // 3 to 9 were acknowledged
+	a := &auditor{
+		cfg:    wire.AuditConfig{Ledger: url, Nodes: []wire.AuditNode{of("old", wire.RoleIsolated), of("primary", wire.RoleWriter), inspected}, ConnectTimeoutMilliseconds: 1000},
+		open:   func(_ context.Context, host, _ string) (Session, error) { return held[host], nil },
+		ledger: newLedgerSource(url, time.Second),
+	}
+	at := func(id uint64) *metav1.MicroTime { return ptr.To(metav1.NewMicroTime(ackTime(id))) }
+	want := []wire.LostWrite{
+		{ID: 5, AcknowledgedAt: at(5), On: []string{"old"}, Was: []string{"inspected"}}, {ID: 6, AcknowledgedAt: at(6), Was: []string{"inspected"}}, {ID: 7, AcknowledgedAt: at(7)},
+	}
+	got := a.audit(t.Context())
+	if got.Writes == nil || got.Writes.Lost != 3 {
+		t.Fatalf("%+v, %s", got.Writes, got.Failed)
+	}
+	if diff := cmp.Diff(want, got.Writes.LostWrites); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -42,13 +42,14 @@ func (s ledgerSource) load(ctx context.Context) (sets ledger.Sets, err error) {
 	return sets, err
 }
 
-// acknowledgements notes when the given writes were acknowledged.
-func (s ledgerSource) acknowledgements(ctx context.Context, ids ledger.Bitmap, into *lossTimes) error {
+// acknowledgements notes when the given writes were acknowledged. A read that is tried again notes them again.
+func (s ledgerSource) acknowledgements(ctx context.Context, ids ledger.Bitmap, into *lossTimes, note func(id uint64, at time.Time)) error {
 	return s.read(ctx, func(r io.Reader) error {
 		*into = lossTimes{} // it may be the second try
 		return ledger.Read(r, func(record ledger.Record) error {
 			if record.Kind == ledger.KindAcknowledged && ids.Has(record.ID) {
 				into.add(record.At)
+				note(record.ID, record.At)
 			}
 			return nil
 		})

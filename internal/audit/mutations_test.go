@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
@@ -111,6 +113,9 @@ func expect(m mutation) wire.WriteSets {
 		spans, within := times.spans(wire.MaxLostSpans)
 		w.LostSpans, w.LostSpanMicroseconds = spans, within.Microseconds()
 		w.LostIDs = ids[:min(lost, wire.MaxLostIDs)]
+		for _, id := range ids[:min(lost, wire.MaxLostWrites)] {
+			w.LostWrites = append(w.LostWrites, wire.LostWrite{ID: id, AcknowledgedAt: ptr.To(metav1.NewMicroTime(ackTime(id)))})
+		}
 	}
 	return w
 }

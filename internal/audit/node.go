@@ -22,6 +22,8 @@ type node struct {
 	session Session // nil once it is lost for good
 	content *content
 	ghosts  ledger.Bitmap
+	has     []uint64 // of the ids that were sought
+	had     []uint64 // likewise, at an inspection and no more
 	err     error
 }
 
@@ -66,8 +68,8 @@ func (n *node) read(ctx context.Context) {
 		"writeIDs", n.content.users.set.Count(), "duplicates", n.content.users.duplicates, "took", time.Since(begin).Round(time.Millisecond))
 }
 
-// examine reads a node, compares it with the primary, which was read before, and forgets its content.
-func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
+// examine reads a node, compares it with the primary, which was read before, seeks ids, and forgets its content.
+func (n *node) examine(ctx context.Context, primary *node, sought []uint64) wire.AuditedNode {
 	result := wire.AuditedNode{Name: n.Name, Role: n.Role}
 	if n != primary {
 		n.read(ctx)
@@ -85,6 +87,7 @@ func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
 	if n.Agent != "" {
 		result.Inspected = n.inspected(ctx, primary)
 	}
+	n.seek(sought)
 	if n == primary {
 		return result
 	}
@@ -105,6 +108,18 @@ func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
 		result.GhostTransactions = ghosts
 	}
 	return result
+}
+
+// seek notes which of some ids the node has, and which it had.
+func (n *node) seek(ids []uint64) {
+	for _, id := range ids {
+		switch {
+		case n.content.users.set.Has(id):
+			n.has = append(n.has, id)
+		case n.ghosts.Has(id):
+			n.had = append(n.had, id)
+		}
+	}
 }
 
 // history asks a node of its transactions. It is false where the engine's servers keep no set of them.

@@ -91,7 +91,22 @@ type WriteSets struct {
 	LostSpanMicroseconds int64      `json:"lostSpanMicroseconds,omitempty"`
 	// LostIDs are the first lost ids, at most MaxLostIDs.
 	LostIDs []uint64 `json:"lostIDs,omitempty"`
+	// LostWrites says more about the first of them, at most MaxLostWrites.
+	LostWrites []LostWrite `json:"lostWrites,omitempty"`
 }
+
+// LostWrite is one lost write.
+type LostWrite struct {
+	ID uint64 `json:"id"`
+	// AcknowledgedAt is by the recorder's clock, absent where it could not be read: WriteSets.Why.
+	AcknowledgedAt *metav1.MicroTime `json:"acknowledgedAt,omitempty"`
+	// On are the nodes that have its row. Was are those that had it at an inspection and have it no more. AuditedNode says which were not read.
+	On  []string `json:"on,omitempty"`
+	Was []string `json:"was,omitempty"`
+}
+
+// MaxLostWrites bounds WriteSets.LostWrites.
+const MaxLostWrites = 20
 
 // LostSpan has the first and the last acknowledgement of some lost writes.
 type LostSpan struct {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	nethtml "golang.org/x/net/html"
 	"k8s.io/utils/ptr"
@@ -197,6 +198,40 @@ func TestHistogramsHaveTheRecordersBuckets(t *testing.T) {
 	for _, want := range []string{"The document has no histogram of latencies.", "The document has no histogram of lags."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
+// TestEachLostWriteHasItsLine, up to 20 of them: when and by which node it was acknowledged, and where it is.
+func TestEachLostWriteHasItsLine(t *testing.T) {
+	r := reporttest.Run(t, reporttest.Shape{Experiment: "semisync", Seconds: 45, FaultAt: 20, Lost: 64})
+	page := &Page{Document: figures.Of(r)}
+	table := page.LostWrites()
+	if len(table.Rows) != wire.MaxLostWrites || !slices.Equal(table.Notes, []string{"44 more were lost."}) || !strings.Contains(written(t, r), "on semisync-db-0") {
+		t.Errorf("%d rows, notes %q", len(table.Rows), table.Notes)
+	}
+	lost := &page.Audit.Writes.LostWrites[0]
+	for want, change := range map[string]func(){
+		"900 +19.600 s semisync-db-0 on semisync-db-0": func() {},
+		"900 +23.600 s semisync-db-1 on semisync-db-0": func() { lost.AcknowledgedAt.Time = lost.AcknowledgedAt.Add(4 * time.Second) },
+		"900 +19.600 s semisync-db-0 on no node":       func() { lost.On = nil },
+		"900 +19.600 s semisync-db-0 on no node that could be read": func() {
+			lost.On, page.Audit.Nodes[0].Rows = nil, nil
+		},
+		"900 +19.600 s semisync-db-0 gone from b, which had it when it was started again": func() { lost.On, lost.Was = nil, []string{"b"} },
+		"900 not known not known on semisync-db-0":                                        func() { lost.AcknowledgedAt = nil },
+		"900 +19.600 s not known on semisync-db-0":                                        func() { page.Recorder.UnnamedWrites = 1 },
+		"900 +19.600 s semisync-db-0 or semisync-db-1 on semisync-db-0":                   func() { page.Recorder.Availability = nil },
+	} {
+		page = &Page{Document: figures.Of(reporttest.Run(t, reporttest.Shape{Experiment: "semisync", Seconds: 45, FaultAt: 20, Lost: 1}))}
+		lost = &page.Audit.Writes.LostWrites[0]
+		change()
+		var got []string
+		for _, c := range page.LostWrites().Rows[0] {
+			got = append(got, c.Words)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("the line is %q, want %q", got, want)
 		}
 	}
 }

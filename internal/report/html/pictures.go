@@ -1,8 +1,12 @@
 package html
 
 import (
+	"cmp"
+	"fmt"
 	"html/template"
-	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
@@ -117,13 +121,82 @@ func (p *Page) DurabilityWords() string {
 	}[p.Spec.Topology.Durability]
 }
 
+// mostSpans bounds what LostSpans says.
+const mostSpans = 20
+
 // LostSpans tell when lost writes were acknowledged.
 func (p *Page) LostSpans() (all []string) {
 	if p.Audit == nil || p.Audit.Writes == nil {
 		return nil
 	}
-	for _, s := range p.Audit.Writes.LostSpans {
+	spans := p.Audit.Writes.LostSpans
+	for _, s := range spans[:min(mostSpans, len(spans))] {
 		all = append(all, figure.Grouped(s.Writes)+" lost writes were acknowledged between "+p.After(s.From.Time)+" and "+p.After(s.To.Time)+" of the load, by the recorder's clock")
 	}
-	return slices.Clip(all)
+	if more := len(spans) - mostSpans; more > 0 {
+		all = append(all, fmt.Sprintf("%d more times are in the results document.", more))
+	}
+	return all
+}
+
+// LostWrites has a line for each of the first ones.
+func (p *Page) LostWrites() Table {
+	t := Table{Title: "Lost writes", Head: []string{"write id", "acknowledged", "by", "where it is now"}}
+	if p.Audit == nil || p.Audit.Writes == nil {
+		return t
+	}
+	w := p.Audit.Writes
+	for _, l := range w.LostWrites {
+		at, by := "not known", "not known"
+		if l.AcknowledgedAt != nil {
+			at, by = p.After(l.AcknowledgedAt.Time), cmp.Or(acknowledger(p.Document, l.AcknowledgedAt.Time), by)
+		}
+		t.Rows = append(t.Rows, []Cell{words(strconv.FormatUint(l.ID, 10)), words(at), words(by), words(whereabouts(l, p.Audit.Nodes))})
+	}
+	if more := w.Lost - int64(len(w.LostWrites)); more > 0 && len(t.Rows) > 0 {
+		t.Notes = []string{figure.Grouped(more) + " more were lost."}
+	}
+	return t
+}
+
+// whereabouts of a lost write.
+func whereabouts(l wire.LostWrite, nodes []wire.AuditedNode) string {
+	var parts []string
+	if len(l.On) > 0 {
+		parts = append(parts, "on "+strings.Join(l.On, " and "))
+	}
+	if len(l.Was) > 0 {
+		parts = append(parts, "gone from "+strings.Join(l.Was, " and ")+", which had it when it was started again")
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "; ")
+	}
+	for _, n := range nodes {
+		if n.Rows == nil {
+			return "on no node that could be read"
+		}
+	}
+	return "on no node"
+}
+
+// acknowledger is the node that acknowledged writes at a moment, by the recorder; several where it may be any of them, "" where it is not known.
+func acknowledger(d *figures.Document, at time.Time) string {
+	r := d.Recorder
+	if r == nil || r.UnnamedWrites > 0 {
+		return ""
+	}
+	last := strings.Join(r.Writers, " or ")
+	if r.Availability == nil {
+		return last
+	}
+	for _, g := range r.Availability.Gaps {
+		if !g.Moved() || g.NextNode == "" {
+			continue
+		}
+		if middle := g.LastAcknowledgedAt.Add(g.NextAcknowledgedAt.Sub(g.LastAcknowledgedAt.Time) / 2); at.Before(middle) {
+			return g.LastNode
+		}
+		last = g.NextNode
+	}
+	return last
 }

@@ -80,6 +80,10 @@ func collected(x *v1alpha1.ReplicationExperiment, shape Shape) evidence.Run {
 		LedgerCounts: w.Writes, Present: w.Writes.Acknowledged - shape.Lost + 2, Lost: shape.Lost, Recovered: 2, Vanished: w.Writes.Indeterminate - 2, Balanced: true,
 	}
 	if shape.Lost > 0 {
+		for i := range min(shape.Lost, wire.MaxLostWrites) {
+			acknowledged := at(shape.FaultAt - 0.4 + 0.3*float64(i)/wire.MaxLostWrites)
+			sets.LostWrites = append(sets.LostWrites, wire.LostWrite{ID: uint64(900 + i), AcknowledgedAt: &acknowledged, On: nodes[:1]})
+		}
 		sets.LostSpans = []wire.LostSpan{{From: at(shape.FaultAt - 0.4), To: at(shape.FaultAt - 0.1), Writes: shape.Lost}}
 	}
 	audit := &wire.AuditResult{Writes: &sets, FinishedAt: at(float64(shape.Seconds) + 20)}
