@@ -56,7 +56,7 @@ func TestChromiumTakesPictures(t *testing.T) {
 		frame := fmt.Sprintf(`<!DOCTYPE html><body style="margin:0;overflow:hidden"><iframe style="border:0;width:%dpx;height:9000px;margin-top:-%dpx" srcdoc="%s"></iframe>`, width, above, inner)
 		take(suffix, frame, fmt.Sprintf("--window-size=%d,%d", max(width, 500), height))
 	}
-	window("-400", 400, 5200, 0)
+	window("-390", 390, 5200, 0)
 	for suffix, at := range map[string]string{"": "0", "-timeline": os.Getenv("REPLAB_PICTURES_TIMELINE")} {
 		above, _ := strconv.Atoi(at)
 		window(suffix, 960, 700+above/16, above)
