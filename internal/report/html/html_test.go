@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +21,7 @@ import (
 	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/report/story"
 	"replab.dev/internal/results"
 	"replab.dev/internal/wire"
 )
@@ -415,5 +418,26 @@ func TestAnHoursReportIsSmall(t *testing.T) {
 	t.Logf("an hour of %d nodes: %d bytes", len(r.Status.Nodes), len(page))
 	if len(r.Recorder.Timeline) != 3600 || len(r.Status.Nodes) != 10 || len(page) > 1<<20 {
 		t.Errorf("a report of %d seconds and %d nodes has %d bytes, want at most 1 MiB", len(r.Recorder.Timeline), len(r.Status.Nodes), len(page))
+	}
+}
+
+// TestKeptRunsHavePages, whatever version of replab wrote their documents.
+func TestKeptRunsHavePages(t *testing.T) {
+	files, err := filepath.Glob("../../../test/kept/testdata/*.json.gz")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d documents, %v", len(files), err)
+	}
+	for _, file := range files {
+		packed, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r results.Results
+		if err := results.Unpack(packed, &r); err != nil {
+			t.Fatal(err)
+		}
+		if page := written(t, r); !strings.Contains(page, story.Headline(figures.Of(r))) || strings.Count(page, "</b> ") < len(r.Status.Faults) {
+			t.Errorf("%s: the page has no headline, or not all faults", file)
+		}
 	}
 }
