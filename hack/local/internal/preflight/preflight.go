@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -116,7 +117,12 @@ func space(l layout.Layout) error {
 	return nil
 }
 
+// installing lets one caller at a time install: the lock of dpkg refuses a second.
+var installing sync.Mutex
+
 func packages(wanted []string) error {
+	installing.Lock()
+	defer installing.Unlock()
 	missing, err := missingPackages(wanted)
 	if err != nil || len(missing) == 0 {
 		return err
@@ -164,10 +170,9 @@ func install(names []string) error {
 	return errors.Join(installQuietly(names), allow())
 }
 
-const (
-	policyFile = "/usr/sbin/policy-rc.d"
-	policy     = "#!/bin/sh\n# replab: packages start no services while they are installed\nexit 101\n"
-)
+var policyFile = "/usr/sbin/policy-rc.d" // tests have another
+
+const policy = "#!/bin/sh\n# replab: packages start no services while they are installed\nexit 101\n"
 
 // forbidServices keeps packages from starting their services, until the returned
 // function is called. A policy that the machine has stays, but for one of ours that
@@ -199,7 +204,7 @@ func installQuietly(names []string) error {
 }
 
 func apt(args ...string) ([]byte, error) {
-	cmd := exec.Command("apt-get", append([]string{"--quiet"}, args...)...)
+	cmd := exec.Command("apt-get", append([]string{"--quiet", "--option=DPkg::Lock::Timeout=120"}, args...)...) // the machine may be at its daily update
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	return cmd.CombinedOutput()
 }
