@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -135,4 +137,9 @@ type ClockStatus struct {
 	LeastAheadMicroseconds int64 `json:"leastAheadMicroseconds"`
 	// mostAheadMicroseconds it was ahead at most.
 	MostAheadMicroseconds int64 `json:"mostAheadMicroseconds"`
+}
+
+// Ahead is the middle of the bounds.
+func (c ClockStatus) Ahead() time.Duration {
+	return time.Duration(c.LeastAheadMicroseconds+c.MostAheadMicroseconds) * time.Microsecond / 2
 }

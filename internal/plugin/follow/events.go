@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/table"
@@ -150,6 +151,9 @@ func (e *Events) faultEvents(v View) (events []Event) {
 	}
 	for _, f := range v.Experiment.Status.Faults {
 		add := func(at *metav1.MicroTime, text string) {
+			if at != nil && f.Clock != nil {
+				at = ptr.To(metav1.NewMicroTime(at.Add(-f.Clock.Ahead())))
+			}
 			events = append(events, v.eventAt(at, "fault "+f.Name+": "+text))
 		}
 		if f.InjectedTime != nil && !e.injected[f.Name] {

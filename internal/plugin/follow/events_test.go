@@ -4,12 +4,16 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/plugin/follow/followtest"
 )
@@ -125,6 +129,26 @@ func TestTimesSinceTheLoadBegan(t *testing.T) {
 			t.Errorf("%+v is at %q, want %q", e, got, want)
 		}
 	}
+}
+
+// TestFaultsOfAnotherClock: an agent whose clock is 3 s behind has injected at 20 s, not at 17 s.
+func TestFaultsOfAnotherClock(t *testing.T) {
+	for _, v := range followtest.Run() {
+		for i := range v.Experiment.Status.Faults {
+			f := &v.Experiment.Status.Faults[i]
+			if f.InjectedTime == nil {
+				continue
+			}
+			f.InjectedTime = ptr.To(metav1.NewMicroTime(f.InjectedTime.Add(-3 * time.Second)))
+			f.Clock = &v1alpha1.ClockStatus{LeastAheadMicroseconds: -3_000_100, MostAheadMicroseconds: -2_999_900}
+			events := (&follow.Events{}).Next(v)
+			if j := slices.IndexFunc(events, func(e follow.Event) bool { return strings.Contains(e.Text, "injected into") }); j < 0 || events[j].At != 20*time.Second {
+				t.Errorf("%+v", events)
+			}
+			return
+		}
+	}
+	t.Fatal("no fault was injected")
 }
 
 func TestWordsOfOthersStayInTheirLine(t *testing.T) {

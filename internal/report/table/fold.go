@@ -12,9 +12,9 @@ var unbroken, shown = strings.NewReplacer("-", "\u2011"), strings.NewReplacer("\
 // together is a text that is not broken.
 func together(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
 
-// Fold breaks a line between words into lines of at most so many columns. Those after the first are indented. A longer word is cut.
+// Fold breaks a line between words into lines of at most so many columns. Those after the first are indented. A longer word is cut, but for the first.
 func Fold(line string, width, indent int) string {
-	first, rest, more := strings.Cut(ansi.Wrap(unbroken.Replace(line), width, ""), "\n")
+	first, rest, more := strings.Cut(ansi.Wordwrap(unbroken.Replace(line), width, ""), "\n")
 	if more {
 		margin := "\n" + strings.Repeat(" ", indent)
 		rest = ansi.Wrap(strings.TrimLeft(strings.ReplaceAll(rest, "\n", " "), " "), max(width-indent, 1), "")
