@@ -128,24 +128,24 @@ func collect(ctx context.Context, run *Run) (evidence.Run, error) {
 		return e, err
 	}
 	if e.K6 = sum; why != "" {
-		missing("The load's own summary is missing: %s.", why)
+		missing("the load's own summary: %s", why)
 	}
 	if e.Recorder, err = recorderResults(ctx, run); errors.Is(err, errUnreadable) {
-		missing("The recorder's results cannot be read: %v.", err)
+		missing("the recorder's results cannot be read: %v", err)
 	} else if err != nil {
 		return e, err
 	} else if e.Recorder == nil {
-		missing("The recorder left no results in ConfigMap %s.", plan.RecorderStateName(run.Name))
+		missing("the recorder left no results in ConfigMap %s", plan.RecorderStateName(run.Name))
 	}
 	if e.Recount, err = recountResult(ctx, run); err != nil {
 		return e, err
 	}
 	if e.Audit, err = auditResult(ctx, run, plan.AuditStateName(run.Name)); errors.Is(err, errUnreadable) {
-		missing("The audit's result cannot be read: %v.", err)
+		missing("the audit's result cannot be read: %v", err)
 	} else if err != nil {
 		return e, err
 	} else if e.Audit == nil {
-		missing("The audit left no result in ConfigMap %s.", plan.AuditStateName(run.Name))
+		missing("the audit left no result in ConfigMap %s", plan.AuditStateName(run.Name))
 	}
 	e.Proxy, e.SendsTwice = run.Plan.Proxy, run.Plan.SendsTwice
 	if e.Provenance, err = provenanceOf(ctx, run); err != nil {

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/remedy"
 	"replab.dev/internal/report/table"
 	"replab.dev/internal/report/wording"
 	"replab.dev/internal/topology/registry"
@@ -22,7 +23,7 @@ import (
 func describeCommand(o *Options) *cobra.Command {
 	return &cobra.Command{
 		Use:               "describe NAME",
-		Short:             "Show an experiment or a suite: what was asked for, how far it has come, and what came of it",
+		Short:             "Show an experiment or a suite: its spec, progress and result, and what to do next",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.completeNames(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,11 +73,15 @@ func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
 	if len(steps) > 0 {
 		row("Steps", "%s", strings.Join(steps, ", "))
 	}
+	if x.Status.Verdict != "" {
+		fmt.Fprintf(out, "\n%s", table.Result(x))
+	}
+	for _, line := range remedy.Experiment(x, now) {
+		row("Next", "%s", line)
+	}
 	if x.Status.Verdict == "" {
 		row("Next", "kubectl replab watch %s -n %s", x.Name, x.Namespace)
-		return
 	}
-	fmt.Fprintf(out, "\n%s", table.Result(x))
 }
 
 func goal(g v1alpha1.Goal) string {

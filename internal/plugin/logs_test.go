@@ -188,8 +188,13 @@ Next      kubectl replab watch semisync -n default
 		t.Error("(-want +got):\n" + diff)
 	}
 	here := namespace(t)
-	stored(t, here, "semisync", ended(v1alpha1.VerdictFailed))
-	if got := command(t, here, "describe", "semisync"); got.code != ExitOK || !strings.Contains(got.out, "Verdict   Failed") {
-		t.Errorf("of one that is over: %+v", got)
+	over := ended(v1alpha1.VerdictFailed)
+	over.Goals = []v1alpha1.GoalStatus{{Metric: "ghostWrites", Limit: "max 0", Met: metav1.ConditionFalse}}
+	stored(t, here, "semisync", over)
+	got := command(t, here, "describe", "semisync")
+	for _, want := range []string{"Verdict   Failed\n", "\nNext      An old primary has writes", "`kubectl replab report semisync -n " + here + "`"} {
+		if got.code != ExitOK || !strings.Contains(got.out, want) {
+			t.Errorf("of one that is over: no %q in %+v", want, got)
+		}
 	}
 }

@@ -19,7 +19,9 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
+	"replab.dev/internal/report/remedy"
 	"replab.dev/internal/report/suites"
+	"replab.dev/internal/report/table"
 	"replab.dev/internal/runs"
 )
 
@@ -85,6 +87,9 @@ func (o *Options) abortSuite(ctx context.Context, c Cluster, s *v1alpha1.Replica
 
 func (o *Options) describeSuite(s *v1alpha1.ReplicationSuite) {
 	fmt.Fprint(o.Out, suites.Details(s))
+	for _, line := range remedy.Suite(s) {
+		table.Row(o.Out, "Next", line)
+	}
 }
 
 // trials of a suite that are left, in the order of its runs.

@@ -109,7 +109,7 @@ func (p Provenance) Differences() []string {
 		case !seen:
 			first[c.Image] = c
 		case f.ImageID != c.ImageID:
-			found = append(found, fmt.Sprintf("Image %s was %s in container %s of pod %s and %s in container %s of pod %s: name it by its digest.",
+			found = append(found, fmt.Sprintf("%s was %s in container %s of pod %s, and %s in container %s of pod %s",
 				c.Image, f.ImageID, f.Name, f.Pod, c.ImageID, c.Name, c.Pod))
 		}
 	}

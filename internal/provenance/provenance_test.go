@@ -60,7 +60,7 @@ func TestDifferences(t *testing.T) {
 		want []string
 	}{
 		{"one image everywhere", []string{"s@1", "s@1"}, nil},
-		{"a tag that moved between two pods", []string{"s@1", "s@2"}, []string{"mysql:9 was s@1 in container server of pod p0 and s@2"}},
+		{"a tag that moved between two pods", []string{"s@1", "s@2"}, []string{"mysql:9 was s@1 in container server of pod p0, and s@2"}},
 		{"a container that has not started is no difference", []string{"s@1", ""}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,11 +3,34 @@ package finding
 
 import "fmt"
 
-// Code is a kind of finding. The parameters of its sentence are in the order of Of.
+// Code is a kind of finding: its effect, its sentence with the parameters in the order of Of, and what to do about it.
 type Code struct {
 	effect   Effect
 	sentence string
+	remedy   string
 }
+
+// codes in the order of their declaration.
+var codes []Code
+
+func declared(c Code) Code {
+	codes = append(codes, c)
+	return c
+}
+
+// decides declares a finding that speaks against Passed. It needs a remedy.
+func decides(effect Effect, sentence, remedy string) Code {
+	return declared(Code{effect, sentence, remedy})
+}
+
+func passed(sentence string) Code { return declared(Code{effect: Passed, sentence: sentence}) }
+
+func note(sentence string) Code { return declared(Code{effect: Note, sentence: sentence}) }
+
+func clause(sentence string) Code { return declared(Code{effect: Clause, sentence: sentence}) }
+
+// cause declares a clause with a remedy of its own, which counts more than its sentence's.
+func cause(sentence, remedy string) Code { return declared(Code{Clause, sentence, remedy}) }
 
 // Effect of a finding on the verdict.
 type Effect int

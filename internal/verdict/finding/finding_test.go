@@ -2,75 +2,88 @@ package finding
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 )
 
-// most is how many words a sentence may have; a parameter is one.
+// most is how many words a sentence or a remedy may have; a parameter is one.
 const most = 25
 
-// declared codes of the package by their names.
-func declared(t *testing.T) map[string]Code {
-	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), "codes.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	effects := map[string]Effect{"Clause": Clause, "Note": Note, "Passed": Passed, "Failed": Failed, "Inconclusive": Inconclusive, "Invalid": Invalid}
-	codes := map[string]Code{}
-	ast.Inspect(parsed, func(n ast.Node) bool {
-		v, ok := n.(*ast.ValueSpec)
-		if !ok {
-			return true
-		}
-		parts := v.Values[0].(*ast.CompositeLit).Elts
-		sentence, err := strconv.Unquote(parts[1].(*ast.BasicLit).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		codes[v.Names[0].Name] = Code{effects[parts[0].(*ast.Ident).Name], sentence}
-		return true
-	})
-	if len(codes) < 200 {
-		t.Fatalf("only %d codes were read", len(codes))
-	}
-	return codes
-}
-
 func TestSentencesAreShort(t *testing.T) {
-	for name, c := range declared(t) {
-		words := strings.Fields(c.sentence)
-		if len(words) > most {
-			t.Errorf("%s has %d words, more than %d: %s", name, len(words), most, c.sentence)
-		}
-		if c.sentence == "%s" { // the parameter is a sentence, or a clause
-			continue
+	if len(codes) < 200 {
+		t.Fatalf("only %d codes are declared", len(codes))
+	}
+	for _, c := range codes {
+		for _, text := range []string{c.sentence, c.remedy} {
+			if words := strings.Fields(text); len(words) > most {
+				t.Errorf("%d words, more than %d: %s", len(words), most, text)
+			}
 		}
 		if whole := strings.HasSuffix(c.sentence, "."); whole == (c.effect == Clause) {
-			t.Errorf("%s: a sentence ends with a full stop, and a clause does not: %s", name, c.sentence)
+			t.Errorf("a sentence ends with a full stop, and a clause does not: %s", c.sentence)
 		}
 	}
 }
 
-var verb = regexp.MustCompile(`%[.0-9]*[a-z]`)
+func TestWhatSpeaksAgainstPassedHasARemedy(t *testing.T) {
+	for _, c := range codes {
+		switch {
+		case c.effect > Passed && c.remedy == "":
+			t.Errorf("no remedy: %s", c.sentence)
+		case c.remedy != "" && !strings.Contains(c.remedy, "docs/") && !strings.Contains(c.remedy, "`kubectl "):
+			t.Errorf("a remedy without a command or a page: %s", c.remedy)
+		}
+	}
+}
+
+// sample of the code's sentence.
+func (c Code) sample() string {
+	params := make([]any, len(verb.FindAllString(c.sentence, -1)))
+	for i := range params {
+		params[i] = i
+		if strings.HasSuffix(verb.FindAllString(c.sentence, -1)[i], "f") {
+			params[i] = 0.5
+		}
+	}
+	return strings.ReplaceAll(fmt.Sprintf(c.sentence, params...), "%!s(int=", "(")
+}
+
+func TestSentencesTakeTheirParameters(t *testing.T) {
+	for _, c := range codes {
+		if text := c.sample(); strings.Contains(text, "%!") {
+			t.Errorf("other parameters: %s", text)
+		}
+	}
+}
+
+func TestASentenceLeadsToItsRemedy(t *testing.T) {
+	for _, c := range codes {
+		if got := Remedy(c.sample()); c.effect > Passed && got != c.remedy {
+			t.Errorf("%s\nleads to %q\nwant %q", c.sample(), got, c.remedy)
+		}
+	}
+	for _, c := range []struct {
+		of   Finding
+		want string
+	}{
+		{Of(GoalUnknown, "p99Microseconds", "max 9", Of(NotMeasured)), unknownGoal},
+		{Of(GoalUnknown, "p99Microseconds", "max 9", Of(MeasuredMinimum, "8", Of(RecorderSlept))), busyMachine},
+		{Of(RecorderFailed, "disk full\nand more"), recorderLog},
+		{Of(GoalMet), ""},
+		{Of(EvidenceMissing, "a"), missingEvidence},
+	} {
+		if got := Remedy(c.of.String()); got != c.want {
+			t.Errorf("%s leads to %q, want %q", c.of, got, c.want)
+		}
+	}
+	if got := Remedy("Deployed: image a of container b cannot be pulled."); got != "" {
+		t.Errorf("another sentence leads to %q", got)
+	}
+}
 
 func TestAClauseIsPartOfItsSentence(t *testing.T) {
 	whole := Of(GhostsUnknown, "a-db-0", Of(DataDeleted, "crash"))
 	if want := "Ghost writes of node a-db-0 are unknown: fault crash deleted its data with its pod."; whole.String() != want {
 		t.Errorf("%s, want %s", whole, want)
-	}
-	for name, c := range declared(t) {
-		params := make([]any, len(verb.FindAllString(c.sentence, -1)))
-		for i := range params {
-			params[i] = i
-		}
-		if strings.Contains(strings.NewReplacer("%!s(int=", "", "%!f(int=", "").Replace(fmt.Sprintf(c.sentence, params...)), "%!") {
-			t.Errorf("%s takes other parameters: %s", name, c.sentence)
-		}
 	}
 }
