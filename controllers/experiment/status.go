@@ -42,15 +42,14 @@ func endEarly(run *Run, condition string, out Outcome) {
 	markPending(run, condition, out)
 	run.Status.Progress = nil
 	run.Status.Verdict = v1alpha1.VerdictInconclusive
-	var reasons []string
+	run.Status.Reasons = nil
 	lines := []string{out.Message}
 	if out.Reason == v1alpha1.ReasonSpecRefused { // each error is a reason of its own
 		lines = strings.Split(out.Message, "\n")
 	}
 	for _, line := range lines {
-		reasons = append(reasons, condition+": "+step.Truncate(line, step.MostOfReason))
+		run.Status.Reasons = append(run.Status.Reasons, condition+": "+step.Truncate(line, step.MostOfReason))
 	}
-	run.Status.Reasons = append(reasons, run.Status.Reasons...)
 }
 
 // over tells that the verdict stands: what is left is the cleaning up.

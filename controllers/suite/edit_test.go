@@ -77,9 +77,9 @@ func TestAbortKeepsAMiss(t *testing.T) {
 	w.until(func(s *v1alpha1.ReplicationSuite) bool { return len(s.Status.Runs) == 4 }, "pair")
 	w.edit("pair", func(s *v1alpha1.ReplicationSuite) { s.Spec.Abort = true })
 	s := w.until(over, "pair")
-	if s.Status.Verdict != v1alpha1.VerdictFailed || condition(s, "Passed").Status != metav1.ConditionFalse || !strings.HasPrefix(s.Status.Reasons[1], "Aborted: ") ||
-		!strings.HasPrefix(s.Status.Reasons[0], "Expectation not met: semisync lostWrites max 0") {
-		t.Errorf("%s %q", s.Status.Verdict, s.Status.Reasons)
+	if s.Status.Verdict != v1alpha1.VerdictFailed || condition(s, "Passed").Status != metav1.ConditionFalse || len(s.Status.Reasons) != 1 ||
+		!strings.HasPrefix(s.Status.Reasons[0], "Expectation not met: semisync lostWrites max 0") || !strings.HasPrefix(s.Status.Notes[len(s.Status.Notes)-1], "Aborted: ") {
+		t.Errorf("%s %q, notes %q", s.Status.Verdict, s.Status.Reasons, s.Status.Notes)
 	}
 }
 

@@ -32,12 +32,13 @@ func (r *Reconciler) set(s *v1alpha1.ReplicationSuite, condition string, status 
 func (r *Reconciler) mark(s *v1alpha1.ReplicationSuite, out step.Outcome) {
 	status := &s.Status
 	if out.Terminal {
-		status.Verdict, status.EstimatedCompletionTime, status.Reasons = v1alpha1.VerdictInconclusive, nil, suite.Missed(status)
-		if len(status.Reasons) > 0 {
-			status.Verdict = v1alpha1.VerdictFailed
-		}
+		var end []string
 		for _, line := range strings.Split(out.Message, "\n") {
-			status.Reasons = append(status.Reasons, out.Reason+": "+step.Truncate(line, step.MostOfReason))
+			end = append(end, out.Reason+": "+step.Truncate(line, step.MostOfReason))
+		}
+		status.Verdict, status.EstimatedCompletionTime, status.Reasons = v1alpha1.VerdictInconclusive, nil, end
+		if missed := suite.Missed(status); len(missed) > 0 {
+			status.Verdict, status.Reasons, status.Notes = v1alpha1.VerdictFailed, missed, append(status.Notes, end...)
 		}
 	}
 	if status.StartTime != nil {

@@ -9,49 +9,48 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// Conclude gives a summarised suite whose trials have ended its verdict and the reasons.
+// Conclude gives a summarised suite whose trials have ended its verdict and the reasons. What else speaks against Passed becomes notes.
 func Conclude(suite *v1alpha1.ReplicationSuite) {
 	s := &suite.Status
-	s.Verdict, s.Reasons = conclude(suite)
+	var weaker []string
+	s.Verdict, s.Reasons, weaker = conclude(s)
+	s.Notes = append(s.Notes, weaker...)
+	if n := s.Trials.Inconclusive; n > 0 && s.Verdict != v1alpha1.VerdictInvalid {
+		s.Notes = append(s.Notes, fmt.Sprintf("%d trials stayed Inconclusive, and no retries were left.", n))
+	}
 	s.EstimatedCompletionTime = nil
 }
 
-func conclude(suite *v1alpha1.ReplicationSuite) (v1alpha1.Verdict, []string) {
-	if run := Invalid(&suite.Status); run != nil {
-		return v1alpha1.VerdictInvalid, []string{fmt.Sprintf("Trial %s is Invalid, so the suite stopped: %s", run.Name, run.Reason)}
+func conclude(s *v1alpha1.ReplicationSuiteStatus) (verdict v1alpha1.Verdict, reasons, weaker []string) {
+	if run := Invalid(s); run != nil {
+		return v1alpha1.VerdictInvalid, []string{fmt.Sprintf("Trial %s is Invalid, so the suite stopped: %s", run.Name, run.Reason)}, nil
 	}
-	verdict, reasons := v1alpha1.VerdictPassed, []string(nil)
-	for _, e := range suite.Status.Expectations {
-		switch e.Met {
-		case metav1.ConditionFalse:
-			verdict = v1alpha1.VerdictFailed
-			reasons = append(reasons, missed(e))
-		case metav1.ConditionUnknown:
-			if verdict == v1alpha1.VerdictPassed {
-				verdict = v1alpha1.VerdictInconclusive
-			}
+	failed, unknown := Missed(s), unmeasured(s)
+	switch n := len(s.Expectations); {
+	case len(failed) > 0:
+		return v1alpha1.VerdictFailed, failed, unknown
+	case len(unknown) > 0:
+		return v1alpha1.VerdictInconclusive, unknown, nil
+	case n == 0:
+		return v1alpha1.VerdictPassed, []string{"All trials were measured. The suite has no expectations."}, nil
+	default:
+		return v1alpha1.VerdictPassed, []string{fmt.Sprintf("All %d expectations are met.", n)}, nil
+	}
+}
+
+// unmeasured are the expectations that are unknown, and the variants without a trial that counts.
+func unmeasured(s *v1alpha1.ReplicationSuiteStatus) (reasons []string) {
+	for _, e := range s.Expectations {
+		if e.Met == metav1.ConditionUnknown {
 			reasons = append(reasons, fmt.Sprintf("Expectation unknown: %s: %s.", e.Expectation, e.Found))
 		}
 	}
-	for _, v := range suite.Status.Variants {
+	for _, v := range s.Variants {
 		if v.Trials == 0 {
-			if verdict == v1alpha1.VerdictPassed {
-				verdict = v1alpha1.VerdictInconclusive
-			}
 			reasons = append(reasons, fmt.Sprintf("No trial of variant %s could be measured.", v.Name))
 		}
 	}
-	if n := suite.Status.Trials.Inconclusive; n > 0 {
-		reasons = append(reasons, fmt.Sprintf("%d trials stayed Inconclusive, and no retries were left.", n))
-	}
-	switch n := len(suite.Status.Expectations); {
-	case len(reasons) > 0:
-	case n == 0:
-		reasons = []string{"All trials were measured. The suite has no expectations."}
-	default:
-		reasons = []string{fmt.Sprintf("All %d expectations are met.", n)}
-	}
-	return verdict, reasons
+	return reasons
 }
 
 // Missed are the reasons of a suite that ends before its last trial: no further one could undo them.

@@ -499,3 +499,26 @@ func TestTheMostInterestingTrialsAreKept(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestWhatDidNotDecideIsANote: expectations that are unknown beside a missed one, and trials that stayed Inconclusive.
+func TestWhatDidNotDecideIsANote(t *testing.T) {
+	spec := pair[:strings.Index(pair, "  comparisons")] + "  expectations: [{variant: a, metric: lostWrites, max: 0}, {variant: b, metric: lostWrites, max: 0}]\n"
+	for lost, want := range map[int64][]string{
+		1: {"Failed", "Expectation not met: a", "|", "Expectation unknown: b", "No trial of variant b", "6 trials stayed Inconclusive"},
+		0: {"Inconclusive", "Expectation unknown: b", "No trial of variant b", "|", "6 trials stayed Inconclusive"},
+	} {
+		p := play(t, spec, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
+			if run.Variant == "b" {
+				run.Verdict = v1alpha1.VerdictInconclusive
+			} else {
+				x.Status.Writes = &v1alpha1.WritesStatus{Lost: &lost}
+			}
+		})
+		p.Status.Notes = nil
+		suite.Conclude(p.ReplicationSuite)
+		got := slices.Concat([]string{string(p.Status.Verdict)}, p.Status.Reasons, []string{"|"}, p.Status.Notes)
+		if !slices.EqualFunc(got, want, strings.HasPrefix) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

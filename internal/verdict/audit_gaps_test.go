@@ -160,7 +160,7 @@ func TestGhostWritesAreDistinct(t *testing.T) {
 	}{
 		"the same on two nodes":             {two(ptr.To[int64](1)), "1", ""},
 		"one on each of two nodes":          {two(ptr.To[int64](2)), "2", ""},
-		"audit that told of no union":       {two(nil), "absent", "ghostWrites is unknown: several nodes have ghost writes, and the audit did not tell how many are the same."},
+		"audit that told of no union":       {two(nil), "absent", "ghostWrites is unknown: several nodes have ghost writes, and the audit did not count how many they share."},
 		"audit that told of no union, once": {func(*evidence.Run) {}, "1", ""},
 		"node that is not known": {func(e *evidence.Run) {
 			two(ptr.To[int64](1))(e)

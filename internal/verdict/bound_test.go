@@ -92,7 +92,7 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 		{"nor is one with another load", func(e *evidence.Run) { calm(e); e.Baseline.Spec.Load.Mix.Register = 7 }, &reads, ""},
 		{"without reads and without a baseline", func(e *evidence.Run) {
 			e.Recorder.Stages[0].Operations = e.Recorder.Stages[0].Operations[:1]
-		}, nil, "no stage, baseline or read tells"},
+		}, nil, "no stage, baseline or read shows"},
 		{"by reads that wait for the group", func(e *evidence.Run) { e.ReadsWait = true }, nil, "the latency without distance"},
 		{"an open loop", func(e *evidence.Run) {
 			e.Spec.Load.Stages[0] = v1alpha1.Stage{Name: "steady", DurationSeconds: 60, RequestsPerSecond: 100}

@@ -75,8 +75,8 @@ func TestComparison(t *testing.T) {
 			e.Spec.Load.Script = &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "mine"}}
 		}, nil, nil, "spec.load.script must"},
 		{"the same script under another name", scripts("mine", "other", "hash"), ptr.To[int64](-50), ptr.To[int64](100), anecdote},
-		{"another script under the same name", scripts("mine", "mine", "other"), nil, nil, "what is in the script of spec.load.script must be the same"},
-		{"scripts of which one is not known", scripts("mine", "mine", ""), nil, nil, "is not known"},
+		{"another script under the same name", scripts("mine", "mine", "other"), nil, nil, "use the same spec.load.script in both"},
+		{"scripts of which one is not known", scripts("mine", "mine", ""), nil, nil, "is unknown"},
 		{
 			"another k6 by default", func(e *evidence.Run) { e.Baseline.Status.Images.K6 = "k6:2" }, ptr.To[int64](-50), ptr.To[int64](100),
 			anecdote + "; the image of k6 was k6:1 here and k6:2 in the baseline",
@@ -128,7 +128,7 @@ func TestComparison(t *testing.T) {
 		{"other machines", func(e *evidence.Run) { e.BaselineProvenance.Machines[0].CPUs = 64 }, nil, nil, "the machines differ: 2 processors"},
 		{"machines that are not known", func(e *evidence.Run) {
 			e.BaselineProvenance.Machines, e.BaselineProvenance.MachinesUnknown = nil, "forbidden"
-		}, nil, nil, "which machines the baseline ran on is not known: forbidden"},
+		}, nil, nil, "the machines that the baseline ran on are unknown: forbidden"},
 		{"a baseline in which nothing succeeded", func(e *evidence.Run) { e.Baseline.Status.Load.RequestsPerSecondMilli = ptr.To[int64](0) }, nil, nil, "its throughput is 0"},
 		{"no latency here", func(e *evidence.Run) { e.Recorder.Load.Latency = nil }, ptr.To[int64](-50), nil, anecdote},
 		{"no request here", func(e *evidence.Run) { e.Recorder.Load = wire.StageResult{} }, nil, nil, "this experiment has no figures"},

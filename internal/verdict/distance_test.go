@@ -110,7 +110,7 @@ func TestDistance(t *testing.T) {
 		}, "The links of db-0 failed: read the packet queue: broken."},
 		{"an agent that did not tell", func(e *evidence.Run) { node(e).Problem = v1alpha1.LinkNotRead }, "The links of db-0 failed: NotRead."},
 		{"a note alone decides nothing", func(e *evidence.Run) { node(e).Note = "all is well" }, ""},
-		{"counts that nobody read", func(e *evidence.Run) { node(e).DroppedPackets = nil }, "What the links of db-0 delayed is unknown"},
+		{"counts that nobody read", func(e *evidence.Run) { node(e).DroppedPackets = nil }, "The number of packets that the links of db-0 delayed is unknown"},
 		{"a pod that came into another's place, and had its links soon", func(e *evidence.Run) {
 			e.Distance.UndelayedMilliseconds = 5000
 		}, ""},

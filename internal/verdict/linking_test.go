@@ -52,7 +52,7 @@ func TestWhatIsSaidOfLinksIsTheSameTheSecondTime(t *testing.T) {
 	Judge(e, &first)
 	e.Distance = first.Distance.DeepCopy()
 	second := *first.DeepCopy()
-	if Judge(e, &second); !slices.Equal(allSaid(first), allSaid(second)) || !strings.Contains(strings.Join(allSaid(first), " "), "What the links of db-0 delayed is unknown.") {
+	if Judge(e, &second); !slices.Equal(allSaid(first), allSaid(second)) || !strings.Contains(strings.Join(allSaid(first), " "), "The number of packets that the links of db-0 delayed is unknown.") {
 		t.Errorf("first %q, then %q", first.Reasons, second.Reasons)
 	}
 }

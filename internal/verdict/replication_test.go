@@ -47,7 +47,7 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 		},
 		"without a row that counts there is no lag": {
 			func(w *wire.RecorderResults) { w.Lag = &wire.LagResult{Uncounted: 12} }, false, true,
-			[]string{"Lag is not reported", "(0 such rows, 12 others)"},
+			[]string{"Lag is not reported", "(0 rows in stages that count, 12 in others)"},
 		},
 		"without the probe nothing is said of the lag": {
 			func(w *wire.RecorderResults) { w.Lag = nil }, false, true, []string{"!lag"},

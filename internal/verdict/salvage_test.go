@@ -22,7 +22,7 @@ func TestWhatIsSalvagedOfARunThatWasEnded(t *testing.T) {
 		stated   bool
 		note     string
 	}{
-		{"what the recorder saw", seen(""), true, "the part until the run was ended"},
+		{"what the recorder saw", seen(""), true, "the time until the run was ended"},
 		{"of a recorder that failed nothing", seen("its volume is full"), false, "because the recorder failed"},
 		{"without results nothing", nil, false, "left no results"},
 	} {

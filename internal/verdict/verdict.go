@@ -61,10 +61,11 @@ func Judge(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) {
 		}
 	}
 	found = append(found, goalFindings(e, status)...)
-	status.Verdict, status.Reasons = decide(found)
+	var weaker []string
+	status.Verdict, status.Reasons, weaker = decide(found)
 	status.Comparison = comparison(e, status) // it depends on the verdict
 	found = append(found, notCompared(status)...)
-	status.Notes = append(finding.Sentences(found, finding.Note), e.Notes...)
+	status.Notes = slices.Concat(weaker, finding.Sentences(found, finding.Note), e.Notes)
 }
 
 // verdicts by the effect of what was found, the strongest first. Figures that contradict each other prove nothing; what was not measured
@@ -79,18 +80,18 @@ var verdicts = []struct {
 	{finding.Passed, v1alpha1.VerdictPassed},
 }
 
-// decide returns the verdict of the strongest effect, and all that speaks against Passed.
-func decide(found []finding.Finding) (decided v1alpha1.Verdict, reasons []string) {
+// decide returns the verdict of the strongest effect with its sentences, and the weaker ones that speak against Passed.
+func decide(found []finding.Finding) (decided v1alpha1.Verdict, reasons, weaker []string) {
 	for _, v := range verdicts {
 		sentences := finding.Sentences(found, v.effect)
-		if decided == "" && len(sentences) > 0 {
-			decided = v.verdict
-		}
-		if decided == v.verdict || v.effect != finding.Passed {
-			reasons = append(reasons, sentences...)
+		switch {
+		case decided == "" && len(sentences) > 0:
+			decided, reasons = v.verdict, sentences
+		case v.effect != finding.Passed:
+			weaker = append(weaker, sentences...)
 		}
 	}
-	return decided, reasons
+	return decided, reasons, weaker
 }
 
 // fill copies the evidence's figures into the status. What was not measured stays absent.

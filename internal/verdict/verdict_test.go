@@ -210,15 +210,27 @@ func TestGhostsAreNotZeroBecauseTheTopologyIsSilent(t *testing.T) {
 	}
 }
 
-func TestOnlyConfirmedFaultsSpeakForALossOfNothing(t *testing.T) {
+// TestReasonsAreTheCauseAlone: what is weaker than the cause of the verdict is a note.
+func TestReasonsAreTheCauseAlone(t *testing.T) {
 	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
-	if Judge(e, &s); !strings.Contains(strings.Join(allSaid(s), " "), "(confirmed faults: 1)") {
-		t.Errorf("reasons are %q", s.Reasons)
+	e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
+	said := func(want v1alpha1.Verdict, reason string, notes ...string) {
+		t.Helper()
+		Judge(e, &s)
+		if s.Verdict != want || len(s.Reasons) != 1 || !strings.Contains(s.Reasons[0], reason) || len(s.Notes) < len(notes) {
+			t.Fatalf("%s, want %s: %q, %q", s.Verdict, want, s.Reasons, s.Notes)
+		}
+		for i, note := range notes {
+			if !strings.Contains(s.Notes[i], note) {
+				t.Errorf("%s: notes %q, want %q", want, s.Notes, note)
+			}
+		}
 	}
+	said(v1alpha1.VerdictFailed, "was missed")
 	e.Faults[0].Confirmed = metav1.ConditionFalse
-	if Judge(e, &s); strings.Contains(strings.Join(allSaid(s), " "), "No acknowledged write was lost") {
-		t.Errorf("a fault that was not confirmed speaks for the topology: %q", s.Reasons)
-	}
+	said(v1alpha1.VerdictInconclusive, "is not confirmed", "was missed")
+	e.Audit.Writes.Duplicates = 1
+	said(v1alpha1.VerdictInvalid, "more than once", "is not confirmed", "was missed")
 }
 
 // allSaid are the reasons and notes of a run.

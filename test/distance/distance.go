@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
 )
@@ -111,7 +113,7 @@ func verdictProblems(x *v1alpha1.ReplicationExperiment) []string {
 			})
 		}
 	}
-	if s.Verdict != v1alpha1.VerdictInconclusive || len(s.Reasons) == 0 || len(others) > 0 || s.Failover != nil {
+	if s.Verdict != v1alpha1.VerdictInconclusive || len(s.Reasons) == 0 || len(others) > 0 || s.Failover != nil || slices.ContainsFunc(s.Goals, func(g v1alpha1.GoalStatus) bool { return g.Met == metav1.ConditionFalse }) {
 		return []string{fmt.Sprintf("The verdict is %s, and not for late packets alone: %q.", s.Verdict, s.Reasons)}
 	}
 	return nil

@@ -60,7 +60,7 @@ func (c Cell) Text() string {
 // Of compares runs with the first one.
 func Of(documents ...*figures.Document) (*Comparison, error) {
 	if len(documents) < 2 {
-		return nil, errors.New("name two experiments or more to compare: the first is what the others are held against")
+		return nil, errors.New("name two or more experiments to compare: the first is the base")
 	}
 	c := &Comparison{}
 	for i, d := range documents {
@@ -207,7 +207,7 @@ func (c *Comparison) Remarks() (all []string) {
 		}
 		all = append(all, fmt.Sprintf("%s against %s, the baseline: %s.", r.Name, c.Runs[0].Name, r.Note))
 	}
-	return append(all, "Differences are in percent of the first. No difference is shown for an unmeasured figure, an open bound, a range over 10 points, or a base of 0.")
+	return append(all, "Differences are in percent of the first. They are left out for unmeasured figures, open bounds, ranges over 10 points, and a base of 0.")
 }
 
 // WriteText writes the comparison for a terminal: what each run is, and figures with a column for each run, or where these do not fit, a line.

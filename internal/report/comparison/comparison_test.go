@@ -106,7 +106,7 @@ func TestWhatMayNotBeComparedSaysWhy(t *testing.T) {
 		"other machines":                         {func(_, now *results.Results) { now.Provenance.Machines[0].CPUs = 64 }, "the machines differ: 64 processors"},
 		"unknown machines": {func(_, now *results.Results) {
 			now.Provenance.Machines, now.Provenance.MachinesUnknown = nil, "may not read nodes"
-		}, "is not known: may not read nodes"},
+		}, "are unknown: may not read nodes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base, now := pair(t)
@@ -201,7 +201,7 @@ func TestTextAndMarkdown(t *testing.T) {
 		}
 	}
 	d := figures.Of(base)
-	if _, err := Of(d); err == nil || !strings.Contains(err.Error(), "two experiments or more") {
+	if _, err := Of(d); err == nil || !strings.Contains(err.Error(), "two or more experiments") {
 		t.Errorf("one run alone: %v", err)
 	}
 }
