@@ -76,7 +76,7 @@ func inLine(run *Run, ahead []types.NamespacedName) Outcome {
 		what += fmt.Sprintf(" and %d more", others)
 	}
 	return Wait(min(time.Duration(len(ahead))*turnEvery, turnMost), "Queued",
-		"waiting for %s: on a single node two at once would disturb each other's figures", what)
+		"waiting for %s: on one machine experiments run one at a time", what)
 }
 
 // mostNamed are the experiments that a message names.

@@ -98,7 +98,7 @@ func counted(ctx context.Context, run *Run, state topology.State) (Outcome, erro
 		return out, nil
 	}
 	if (!state.Known || state.FailingOver() || len(silentUnheld(scene, state)) > 0) && waited(run, v1alpha1.AwaitedTopology) < judgePatience {
-		return Wait(time.Second, "Asking", "the writes are counted; asking the topology who takes them"), nil
+		return Wait(time.Second, "Asking", "the writes are counted; asking the topology which node takes writes"), nil
 	}
 	if run.Status.Rest != nil {
 		run.Status.Rest.Writers = state.Writers
@@ -177,7 +177,7 @@ func askToRejoin(ctx context.Context, run *Run, node string) error {
 	}
 	rebuilds, ok := driver.(topology.Rebuilder)
 	if !ok {
-		return fmt.Errorf("node %s is isolated, and its topology rebuilds none", node)
+		return fmt.Errorf("node %s is isolated, and its topology rebuilds no nodes", node)
 	}
 	secret, err := run.Snapshot.Token(ctx)
 	if err != nil {

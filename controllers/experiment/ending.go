@@ -25,7 +25,7 @@ func toEndNow(run *Run) (Outcome, bool) {
 	case run.Spec.Abort:
 		return Terminal(v1alpha1.ReasonAborted, "spec.abort ended the run"), true
 	case limit != nil && started != nil && run.Now().Sub(started.Time) >= time.Duration(*limit)*time.Second:
-		return Terminal(v1alpha1.ReasonDeadlineExceeded, "the run was not over %d s after its start, as spec.deadlineSeconds asks", *limit), true
+		return Terminal(v1alpha1.ReasonDeadlineExceeded, "the run exceeded spec.deadlineSeconds, %d s: raise it", *limit), true
 	}
 	return Outcome{}, false
 }

@@ -116,7 +116,7 @@ func TestADeadlineEndsARun(t *testing.T) {
 	s.edit(func(spec *v1alpha1.ReplicationExperimentSpec) { spec.DeadlineSeconds = ptr.To[int64](20) }) // the rules ask for more than the load takes
 	x := s.until("complete", isComplete)
 	took := x.Status.CompletionTime.Sub(x.Status.StartTime.Time)
-	if x.Status.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(x.Status.Reasons[0], "not over 20 s after its start") || took > 40*time.Second {
+	if x.Status.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(x.Status.Reasons[0], "exceeded spec.deadlineSeconds, 20 s") || took > 40*time.Second {
 		t.Errorf("%s after %s: %q", x.Status.Verdict, took, x.Status.Reasons)
 	}
 	s = begin(t, func(spec *v1alpha1.ReplicationExperimentSpec) { spec.DeadlineSeconds = ptr.To[int64](3600) })

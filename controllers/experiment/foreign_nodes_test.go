@@ -73,7 +73,7 @@ func (a *abroad) run(t *testing.T) *Run {
 }
 
 func TestAnOperatorThatIsToMakeTheNodesIsAskedForAtOnce(t *testing.T) {
-	askedForAtOnce(t, []string{"as docs/how-to/zalando.md says", "use provider StatefulSet"}, []string{"rbac.zalandoOperator", "use provider StatefulSet"}, func(answer error) (*Run, *scene) {
+	askedForAtOnce(t, []string{"docs/how-to/zalando.md", "use provider StatefulSet"}, []string{"rbac.zalandoOperator", "use provider StatefulSet"}, func(answer error) (*Run, *scene) {
 		a := &abroad{answer: answer}
 		return a.run(t), &a.scene
 	})
@@ -110,7 +110,7 @@ func TestWhatAnotherOperatorDoesNotDoEndsTheRun(t *testing.T) {
 		says   string // "" where it goes on
 	}{
 		"just begun":             {abroad{}, time.Second, ""},
-		"nothing for a while":    {abroad{}, time.Minute, "has done nothing"},
+		"nothing for a while":    {abroad{}, time.Minute, "ignored postgresql"},
 		"on its way":             {abroad{status: "Creating"}, time.Minute, ""},
 		"given up":               {abroad{status: "CreateFailed", scene: scene{event: &corev1.Event{Message: "no quota"}}}, time.Second, "no quota"},
 		"pods that nobody knows": {abroad{status: "Creating", made: true}, time.Second, "no container"},
@@ -141,7 +141,7 @@ func TestNodesThatMayNotBeRemovedHoldNoRunUp(t *testing.T) {
 	says := func(when string) {
 		t.Helper()
 		c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionCleanedUp)
-		if c == nil || c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "the postgresql") || !strings.Contains(c.Message, "rbac.zalandoOperator") {
+		if c == nil || c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "their postgresql remain") || !strings.Contains(c.Message, "rbac.zalandoOperator") {
 			t.Errorf("%s it is said of the nodes: %+v", when, c)
 		}
 	}

@@ -37,13 +37,13 @@ func (r *Reconciler) mayAct(ctx context.Context, x *v1alpha1.ReplicationExperime
 	case err != nil && x.Status.Verdict != "":
 		return Done(), nil // only removing is left: two operators that do so come to the same end
 	case overdue && err != nil:
-		return Terminal(why.Reason, "%s; its Lease %s could not be had for %s: %v", why.Message, lease.Name(x.Name), endPatience, err), nil
+		return Terminal(why.Reason, "%s; its Lease %s could not be taken for %s: %v", why.Message, lease.Name(x.Name), endPatience, err), nil
 	case state == lease.TakenOver:
 		return Terminal(why.Reason, "%s; another operator held its Lease %s and had not ended it after %s", why.Message, lease.Name(x.Name), endPatience), nil
 	case err != nil:
 		return r.withoutLease(x, err, refused)
 	case state == lease.OfAnother: // which must have renewed the Lease by then
-		return Wait(lease.Renew, "Held", "operator %s holds Lease %s and carries the experiment out. If there is no such operator, delete the Lease", r.holder(ctx, x), lease.Name(x.Name)), nil
+		return Wait(lease.Renew, "Held", "operator %s holds Lease %s and runs the experiment. If that operator is gone, delete the Lease", r.holder(ctx, x), lease.Name(x.Name)), nil
 	}
 	return Done(), nil
 }

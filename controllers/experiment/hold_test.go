@@ -149,12 +149,12 @@ func TestARunEndsWithoutItsLease(t *testing.T) {
 		says   string
 		atMost time.Duration
 	}{
-		"not read, aborted":        {leases{read: forbidden}, false, aborted, "spec.abort ended the run; its Lease semisync-run-holder could not be had", endPatience + time.Minute},
-		"not read, late":           {leases{read: broken}, false, func(*v1alpha1.ReplicationExperimentSpec) {}, "as spec.deadlineSeconds asks; its Lease", 800 * time.Second},
+		"not read, aborted":        {leases{read: forbidden}, false, aborted, "spec.abort ended the run; its Lease semisync-run-holder could not be taken", endPatience + time.Minute},
+		"not read, late":           {leases{read: broken}, false, func(*v1alpha1.ReplicationExperimentSpec) {}, "600 s: raise it; its Lease", 800 * time.Second},
 		"not renewed, aborted":     {leases{write: broken}, false, aborted, "no connection", endPatience + time.Minute},
 		"not renewed":              {leases{write: forbidden}, false, func(*v1alpha1.ReplicationExperimentSpec) {}, "refuses the run's Lease", 2 * time.Minute},
 		"deleted, and not made":    {leases{write: forbidden}, true, func(*v1alpha1.ReplicationExperimentSpec) {}, "refuses the run's Lease", 2 * time.Minute},
-		"deleted, broken, aborted": {leases{write: broken}, true, aborted, "could not be had for 2m0s", endPatience + time.Minute},
+		"deleted, broken, aborted": {leases{write: broken}, true, aborted, "could not be taken for 2m0s", endPatience + time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := begin(t, func(spec *v1alpha1.ReplicationExperimentSpec) {

@@ -152,7 +152,7 @@ func (r *Reconciler) step(ctx context.Context, run *Run, may Outcome) (time.Dura
 	}
 	if tooSoon {
 		endEarly(run, v1alpha1.ConditionJudged, Terminal(v1alpha1.ReasonPlanChanged,
-			"the operator was upgraded while the experiment was being deployed, and plans it otherwise than the one before: run it again"))
+			"the operator was upgraded during deployment, and its plan differs. Run it again"))
 	}
 	if err := endIfAsked(ctx, run); err != nil {
 		return 0, err

@@ -27,7 +27,7 @@ type k6s interface {
 func resume(ctx context.Context, run *Run, shares []load.Share, began *metav1.MicroTime) (Outcome, error) {
 	preparing, paused := waitingPods(ctx, run, shares)
 	if len(paused) > 0 && began != nil && run.Now().Sub(began.Time) > togetherPatience {
-		return Terminal(v1alpha1.ReasonLoadFailed, "%d of %d k6 pods still waited %s after the load had begun: the operator was stopped while it started them",
+		return Terminal(v1alpha1.ReasonLoadFailed, "%d of %d k6 pods still waited %s after the load began: the operator restarted meanwhile. Run it again",
 			len(paused), len(shares), togetherPatience), nil
 	}
 	if len(paused) > 0 && (preparing == 0 || began != nil) {

@@ -18,7 +18,7 @@ const (
 	// finishTimeout is how long they may take for the last writes of the probes.
 	finishTimeout = time.Minute
 
-	finishingMessage = "the ledger is closed; waiting until every node has applied all of it"
+	finishingMessage = "the ledger is closed; waiting until every node has applied all writes"
 )
 
 // finisher has the recorder write its results; again and again with the same effect.

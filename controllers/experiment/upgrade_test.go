@@ -58,7 +58,7 @@ func TestAnotherPlanIsNotMixedIn(t *testing.T) {
 		switch {
 		case got.Verdict == v1alpha1.VerdictPassed && got.Loads == 1:
 			finished++
-		case got.Verdict == v1alpha1.VerdictInconclusive && strings.Contains(got.Reason, "upgraded while the experiment was being deployed") && finished == 0:
+		case got.Verdict == v1alpha1.VerdictInconclusive && strings.Contains(got.Reason, "upgraded during deployment") && finished == 0:
 			ended++
 		default:
 			t.Errorf("upgraded at write %d: %s, %s", at, got.Verdict, got.Reason)

@@ -131,5 +131,5 @@ func (r *Reconciler) try(ctx context.Context, s *v1alpha1.ReplicationSuite, run 
 }
 
 func refusedNow(err error) step.Outcome {
-	return step.Wait(blockedEvery, v1alpha1.ReasonObjectRefused, "The API server refuses a trial, which is tried again: %v", err)
+	return step.Wait(blockedEvery, v1alpha1.ReasonObjectRefused, "The API server refuses a trial; trying again: %v", err)
 }

@@ -24,8 +24,8 @@ func chooseFirst(s *situation) bool {
 	for _, n := range s.cfg.Nodes[1:] {
 		// Empty servers have no transactions. These have a past that this director does not know.
 		if extra := s.see(n.Name).Received.Beyond(s.see(first).Executed); extra > 0 {
-			s.say("%s has %d transactions that %s has not, and there is no state that says which of them is the primary: "+
-				"restore the state or start with empty volumes", n.Name, extra, first)
+			s.say("%s has %d transactions that %s lacks, and no state says which is the primary: "+
+				"restore the state, or start with empty volumes", n.Name, extra, first)
 			return true
 		}
 	}

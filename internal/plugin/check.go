@@ -32,8 +32,8 @@ func checkCommand(o *Options) *cobra.Command {
 	local := false
 	cmd := &cobra.Command{
 		Use:   "check FILE|FOLDER...",
-		Short: "Tell what is wrong with experiments and suites, without running them",
-		Long: `Tell what is wrong with experiments and suites, without running them. The fields and rules are checked without a cluster, of a suite those
+		Short: "List the errors of experiments and suites without running them",
+		Long: `List the errors of experiments and suites without running them. The fields and rules are checked without a cluster, of a suite those
 of every variant too. Where a cluster answers, it looks at the objects by a dry run. Nothing is changed. Of a folder, all files below it are
 checked that have experiments or suites.
 

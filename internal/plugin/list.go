@@ -29,8 +29,8 @@ func listCommand(o *Options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
-		Short:   "List experiments and suites with what came of them, the newest last",
-		Long: `List experiments and suites with what came of them, the newest last.
+		Short:   "List experiments and suites with their results, the newest last",
+		Long: `List experiments and suites with their results, the newest last.
 
 --output has the experiments alone: kubectl get repsuite -o has the suites.`,
 		Args:              cobra.NoArgs,

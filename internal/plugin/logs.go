@@ -70,7 +70,7 @@ func (l *logs) run(ctx context.Context, name string, parts []string) error {
 		if _, err := c.Experiment(ctx, name); err != nil {
 			return err
 		}
-		return fmt.Errorf("experiment %s has no such pods: they go when it is over, unless it has keep: Always; `kubectl replab describe %s` shows where it stands", name, name)
+		return fmt.Errorf("experiment %s has no such pods. After a run that passed they are removed, unless spec.keep is Always. See `kubectl replab describe %s`", name, name)
 	}
 	return l.print(ctx, c, sources)
 }

@@ -128,14 +128,14 @@ func into(file string, how int, write func(io.Writer) error) error {
 	}
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|how, 0o644)
 	if err != nil {
-		return fmt.Errorf("write what came of the runs: %w", err)
+		return fmt.Errorf("write the results of the runs: %w", err)
 	}
 	err = write(f)
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
-		return fmt.Errorf("write what came of the runs into %s: %w", file, err)
+		return fmt.Errorf("write the results of the runs into %s: %w", file, err)
 	}
 	return nil
 }

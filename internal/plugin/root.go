@@ -84,8 +84,8 @@ func (o *Options) command() *cobra.Command {
 	o.Config = genericclioptions.NewConfigFlags(true)
 	root := &cobra.Command{
 		Use:   "kubectl-replab",
-		Short: "Run experiments on database replication, watch them, and read what came of them",
-		Long: `Run experiments on database replication, watch them, and read what came of them.
+		Short: "Run experiments on database replication, watch them, and read their results",
+		Long: `Run experiments on database replication, watch them, and read their results.
 
 Exit codes: 0 done, of run and watch: passed; 1 failed, of doctor: the cluster is not fit, of check: refused; 2 inconclusive or invalid; 3 it could not be
 carried out; 130 interrupted: a run that was begun goes on.`,

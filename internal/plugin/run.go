@@ -38,7 +38,7 @@ func runCommand(o *Options) *cobra.Command {
 each other's figures. What else is in the files, such as the ConfigMap of a k6 script, is applied first. All is tried without effect before
 anything runs, so that a field that is wrong is told at once.
 
---junit and --summary write what came of the runs for a CI server. --retry-inconclusive repeats an experiment that could not be measured and missed no
+--junit and --summary write the results of the runs for a CI server. --retry-inconclusive repeats an experiment that could not be measured and missed no
 goal; a suite has retries of its own.
 
 An experiment or a suite runs once. One of the same name that is still under way is shown, also with --replace; one that is over has to make room:
@@ -225,7 +225,7 @@ func (r *runner) carryOut(ctx context.Context, c Cluster, x *unstructured.Unstru
 			return conclusion{code: ExitInterrupted}, nil
 		}
 	case older != nil && older.complete:
-		fmt.Fprintf(r.Out, "%s has ended meanwhile; this is what came of it.\n", capital(named(x)))
+		fmt.Fprintf(r.Out, "%s has already ended. Its result:\n", capital(named(x)))
 	case older != nil:
 		fmt.Fprintf(r.Out, "%s is under way already.\n", capital(named(x)))
 	}

@@ -21,7 +21,7 @@ var (
 	writesFamily   = metrics.Counter("replab_recorder_writes_total", "Writes in the ledger by what became of them, since this process began.", "outcome")
 	ackFamily      = metrics.Gauge("replab_recorder_node_last_acknowledged_write_timestamp_seconds", "When a node acknowledged its last write, of the load or of the availability probe; absent for one that never did.", "node")
 	staleFamily    = metrics.Counter("replab_recorder_stale_reads_total", "Reads that did not find a user whose write had been acknowledged.")
-	lagFamily      = metrics.Gauge("replab_recorder_lag_seconds", "Largest replication lag in the second before, or the age of the oldest write that was not yet seen; absent when nothing was seen or awaited, and when the probe does not run.", "node")
+	lagFamily      = metrics.Gauge("replab_recorder_lag_seconds", "Largest replication lag in the last second, or age of the oldest unseen write; absent when nothing was seen or awaited, or without the probe.", "node")
 	probesFamily   = metrics.Counter("replab_recorder_availability_writes_total", "Writes of the availability probe by what became of them; absent without the probe.", "outcome")
 	waitsFamily    = metrics.Counter("replab_recorder_commit_waits_total", "Waits of commits for replicas since the load began that ended with an acknowledgement, and without one; absent where servers count none.", "node", "outcome")
 	degradedFamily = metrics.Counter("replab_recorder_degraded_seconds_total", "For how long at least commits waited for no standby since the load began; absent where servers do not tell.", "node")

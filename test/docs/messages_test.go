@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"go/ast"
+	"go/token"
 	"io"
 	"regexp"
 	"slices"
@@ -18,21 +19,48 @@ import (
 	"replab.dev/test/docs"
 )
 
-// literals of the code in folders.
+// literals of the code in folders. Those that are added up are one.
 func literals(t *testing.T, folders ...string) (all []string) {
 	for _, folder := range folders {
 		for _, file := range parsed(t, folder) {
 			ast.Inspect(file, func(n ast.Node) bool {
-				if e, ok := n.(ast.Expr); ok {
-					if text, ok := literal(e); ok {
-						all = append(all, text)
-					}
+				e, ok := n.(ast.Expr)
+				if !ok {
+					return true
 				}
-				return true
+				text, ok := sum(e)
+				if ok {
+					all = append(all, text)
+				}
+				return !ok
 			})
 		}
 	}
 	return all
+}
+
+func sum(e ast.Expr) (string, bool) {
+	both, ok := e.(*ast.BinaryExpr)
+	if !ok {
+		return literal(e)
+	}
+	left, ok := sum(both.X)
+	right, also := sum(both.Y)
+	return left + right, ok && also && both.Op == token.ADD
+}
+
+// TestMessagesAreShort: reasons, refusals, conditions, errors and log lines. A parameter is a word; texts of several lines are help.
+func TestMessagesAreShort(t *testing.T) {
+	all, data := literals(t, "api", "cmd", "controllers", "internal"), literals(t, "internal/report/html", "internal/dataset")
+	for _, text := range all {
+		sql := strings.Contains(text, "SELECT ") || strings.Contains(text, "CREATE ")
+		if words := len(strings.Fields(text)); words > 25 && !strings.Contains(text, "\n") && !sql && !slices.Contains(data, text) {
+			t.Errorf("%d words in a message: %s", words, text)
+		}
+	}
+	if len(all) < 5000 {
+		t.Errorf("only %d literals were found", len(all))
+	}
 }
 
 var (

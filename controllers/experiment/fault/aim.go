@@ -56,7 +56,7 @@ func aim(ctx context.Context, s *Scene, f v1alpha1.Fault, planned time.Time) (st
 		if s.Now().Sub(planned) < agentPatience {
 			return step.Wait(200*time.Millisecond, "Aiming", "fault %s: no node has the role %s", f.Name, f.Target), nil
 		}
-		return step.Terminal(v1alpha1.ReasonFaultImpossible, "fault %s: no node has the role %s (%s)", f.Name, f.Target, state.Why), nil
+		return step.Terminal(v1alpha1.ReasonFaultImpossible, "fault %s: no node has the role %s (%s). Let it come later, or name a node by its number", f.Name, f.Target, state.Why), nil
 	}
 	absent, missed := s.absent(f, state), "so that not all of them were hit"
 	if len(state.Writers) == 0 {

@@ -139,7 +139,7 @@ func (s *Scene) replaced(e *v1alpha1.FaultStatus, f v1alpha1.Fault) bool {
 // ended notes the end of a hold, nil for one of which the agent has no record. One that ended before its time was another fault
 // than was planned.
 func (s *Scene) ended(e *v1alpha1.FaultStatus, f v1alpha1.Fault, record *wire.FaultRecord) {
-	state, evidence := v1alpha1.FaultEndedEarly, "the node's agent has no note of it any more, so that nothing held"
+	state, evidence := v1alpha1.FaultEndedEarly, "the node's agent has lost its record of the fault, so nothing was held"
 	if record != nil {
 		e.ReleasedTime = record.ReleasedAt
 		state, evidence = s.lasted(e, f, record)

@@ -40,7 +40,7 @@ func TestHoldsThatDidNotLast(t *testing.T) {
 		{"the agent never ends it", v1alpha1.ActionKill, 31 * time.Second, &wire.FaultRecord{InjectedAt: ago(31 * time.Second)}, nil, v1alpha1.FaultUnconfirmed, "when its hold ended is not known: its agent has not ended it", true},
 		{"the agent is silent", v1alpha1.ActionKill, 12 * time.Second, nil, silent, v1alpha1.FaultConfirmed, "seen", false},
 		{"the agent stays silent", v1alpha1.ActionKill, 31 * time.Second, nil, silent, v1alpha1.FaultUnconfirmed, "is not known: connection refused", true},
-		{"its note is gone with the volume", v1alpha1.ActionDeletePod, 12 * time.Second, nil, nil, v1alpha1.FaultEndedEarly, "no note of it", true},
+		{"its note is gone with the volume", v1alpha1.ActionDeletePod, 12 * time.Second, nil, nil, v1alpha1.FaultEndedEarly, "lost its record", true},
 		{"the hold of a kill outlives the pod", v1alpha1.ActionKill, 20 * time.Second, released(15*time.Second, 20*time.Second), replaced, v1alpha1.FaultReleased, "seen", true},
 		{"a pause ends with its pod", v1alpha1.ActionPause, 20 * time.Second, released(15*time.Second, 20*time.Second), replaced, v1alpha1.FaultEndedEarly, "its pod was replaced", true},
 		{"a pod that was replaced after a pause", v1alpha1.ActionPause, 20 * time.Second, released(10*time.Second, 20*time.Second), replaced, v1alpha1.FaultReleased, "seen", true},

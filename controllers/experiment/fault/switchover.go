@@ -61,7 +61,7 @@ func follow(s *Scene, e *v1alpha1.FaultStatus, w *topology.Switchover) step.Outc
 // unanswered bears a topology that does not answer, for a while.
 func (s *Scene) unanswered(e *v1alpha1.FaultStatus, err error) step.Outcome {
 	if s.silent(e) {
-		unconfirmed(e, "what became of it is not known, since the topology does not answer: %v", err)
+		unconfirmed(e, "its result is unknown: the topology does not answer: %v", err)
 		return step.Done()
 	}
 	return step.Wait(300*time.Millisecond, "Switching", "fault %s: the topology does not answer: %v", e.Name, err)

@@ -61,7 +61,7 @@ func TestWhatBecomesOfASwitchover(t *testing.T) {
 		{"it is refused", v1alpha1.FaultPlanned, nil, refusal(t, 409), 0, false, v1alpha1.FaultUnconfirmed, "the topology refused it", 1},
 		{"who is asked cannot take it now", v1alpha1.FaultPlanned, nil, refusal(t, 503), 0, false, v1alpha1.FaultPlanned, "", 1},
 		{"who is asked does not answer", v1alpha1.FaultPlanned, nil, errors.New("connection refused"), 0, false, v1alpha1.FaultPlanned, "", 1},
-		{"for long", v1alpha1.FaultPlanned, nil, errors.New("connection refused"), 21 * time.Second, false, v1alpha1.FaultUnconfirmed, "is not known", 1},
+		{"for long", v1alpha1.FaultPlanned, nil, errors.New("connection refused"), 21 * time.Second, false, v1alpha1.FaultUnconfirmed, "its result is unknown", 1},
 		{"it is under way", v1alpha1.FaultPlanned, known(topology.SwitchoverUnderWay, time.Second), nil, 0, false, v1alpha1.FaultInjected, "", 0},
 		{"it takes too long", v1alpha1.FaultInjected, known(topology.SwitchoverUnderWay, time.Minute), nil, 0, false, v1alpha1.FaultUnconfirmed, "not done within 30s: x-db-1 lags", 0},
 		{"it came to nothing", v1alpha1.FaultInjected, known(topology.SwitchoverFailed, time.Second), nil, 0, false, v1alpha1.FaultUnconfirmed, "came to nothing: x-db-1 lags", 0},

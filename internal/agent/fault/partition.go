@@ -52,7 +52,7 @@ func (p partition) targets(r wire.FaultRequest) ([]netip.Addr, error) {
 		return as, err
 	}
 	if !p.store.IsValid() {
-		return nil, fmt.Errorf("where the API server is, from which %s is to cut off, the environment does not say: %s and %s of the agent's container are to be its address and port",
+		return nil, fmt.Errorf("fault %s needs the API server's address and port: set %s and %s in the agent's container",
 			r.Name, envStoreHost, envStorePort)
 	}
 	return append(as, p.store.Addr()), nil

@@ -116,7 +116,7 @@ func operator(f Facts) Finding {
 	ready := slices.DeleteFunc(slices.Clone(f.Operators), func(o Operator) bool { return !o.Ready })
 	switch {
 	case len(f.Operators) == 0:
-		return Finding{Bad, what, "no pod of it is in the cluster: install it, or look at its Deployment's events"}
+		return Finding{Bad, what, "it has no pod in the cluster: install it, or look at its Deployment's events"}
 	case len(ready) == 0:
 		return Finding{Bad, what, fmt.Sprintf("pod %s in namespace %s is not ready: see kubectl describe pod and kubectl logs", f.Operators[0].Pod, f.Operators[0].Namespace)}
 	}

@@ -88,7 +88,7 @@ func history(s *wire.NodeState) *wire.NodeHistory {
 // why says what a topology waits for that is not at rest.
 func why(p topology.Params, state topology.State, writer *member) string {
 	if writer == nil {
-		return fmt.Sprintf("no node takes the writes (%s); a standby that lacks more than %d bytes of what the last one had is not promoted: topology.patroni.maximumLagOnFailoverBytes",
+		return fmt.Sprintf("no node takes writes (%s); a standby that lacks more than %d bytes is not promoted: raise topology.patroni.maximumLagOnFailoverBytes",
 			firstWhy(state), spec(p).MaximumLagOnFailoverBytes)
 	}
 	return firstWhy(state)

@@ -42,7 +42,7 @@ func (Driver) Hopeless(p topology.Params, found topology.Found) string {
 		}
 		return why + "; its log says more" + remedyOf(p, found.LastEvent)
 	case status == "" && found.Set == nil && found.Applied > patience:
-		return fmt.Sprintf("the Zalando operator has done nothing about postgresql %s for %s: see whether it runs, whether it watches namespace %s (watched_namespace in its configuration), and whether its CONTROLLER_ID is %q, as zalandoOperator.controllerID in the values of replab's chart; where an experiment of this name was deleted less than 10 minutes ago, it may still wait for pods of that one: try again later",
+		return fmt.Sprintf("the Zalando operator ignored postgresql %s for %s. Check that it runs, watches namespace %s and has CONTROLLER_ID %q: docs/how-to/zalando.md",
 			name, patience, p.Namespace, p.Foreign.ControllerID)
 	}
 	return ""
@@ -59,15 +59,14 @@ func remedyOf(p topology.Params, event string) string {
 		return ""
 	}
 	g := guest(p)
-	return fmt.Sprintf(". If it reaches no server: where the network enforces policies, zalandoOperator.namespace and podLabels in the values of replab's chart have to be those of its pods, now %s and %s",
+	return fmt.Sprintf(". If network policies block it, set zalandoOperator.namespace and podLabels in replab's chart to its pods', now %s and %s",
 		g.Namespace, labels.FormatLabels(g.Labels))
 }
 
 // unfit says which setting of that operator has it make nodes of which an experiment knows nothing.
 func unfit(p topology.Params, set *appsv1.StatefulSet) string {
 	// The configuration is one for all of that operator's clusters.
-	const remedy = "set %s in the configuration of the Zalando operator (%s), restart it and begin anew. " +
-		"It holds for all its clusters: use an operator that has none but those of experiments (zalandoOperator.controllerID in the values of replab's chart, see docs/how-to/zalando.md)"
+	const remedy = "set %s in the Zalando operator's configuration (%s), and restart it. Use an operator for experiments alone: docs/how-to/zalando.md"
 	template := set.Spec.Template
 	var wanted []string
 	missing := false
@@ -89,7 +88,7 @@ func unfit(p topology.Params, set *appsv1.StatefulSet) string {
 		return fmt.Sprintf("the nodes' pods do not have the labels of the experiment: "+remedy, "inherited_labels", strings.Join(wanted, ", "))
 	case env["KUBERNETES_USE_CONFIGMAPS"] != "true":
 		return fmt.Sprintf("Patroni keeps its state in Endpoints, which would stay behind: "+remedy+
-			". NEVER change this one while that operator has other clusters: each of more than one pod may split its brain, with two primaries and writes lost", "kubernetes_use_configmaps", "true")
+			". NEVER change it while that operator has other clusters: they may split and lose writes", "kubernetes_use_configmaps", "true")
 	case env["KUBERNETES_SCOPE_LABEL"] != scopeLabel || env["KUBERNETES_ROLE_LABEL"] != roleLabel || !hasFamily(env["KUBERNETES_LABELS"]):
 		return fmt.Sprintf("Patroni does not find the ConfigMaps that are there for it: "+remedy,
 			"cluster_name_label, pod_role_label and cluster_labels", fmt.Sprintf("%s, %s and %s: %s, its defaults", scopeLabel, roleLabel, familyLabel, family))
@@ -99,7 +98,7 @@ func unfit(p topology.Params, set *appsv1.StatefulSet) string {
 		return fmt.Sprintf("there are to be %d nodes, and the Zalando operator makes %d: "+remedy, p.Spec.Nodes, *set.Spec.Replicas, "min_instances and max_instances", "-1")
 	}
 	if other := otherResources(p, template.Spec.Containers[i]); other != "" {
-		return fmt.Sprintf("the servers get %s: ask in topology.resources (else pods.nodes.resources in the values of replab's chart) for what the Zalando operator gives, or set min_cpu_limit and min_memory_limit (limits), max_cpu_request, max_memory_request and set_memory_request_to_limit (requests) in its configuration, which holds for all its clusters, restart it and begin anew", other)
+		return fmt.Sprintf("the Zalando operator gives the servers %s. Change topology.resources, or that operator's minimums and maximums: docs/how-to/zalando.md", other)
 	}
 	return ""
 }
@@ -122,7 +121,7 @@ func otherResources(p topology.Params, server corev1.Container) string {
 				want = *resource.NewQuantity(want.Value(), resource.BinarySI)
 			}
 			if has.Cmp(want) != 0 {
-				return fmt.Sprintf("%s.%s %s, and are to have %s", r.what, q.name, has.String(), want.String())
+				return fmt.Sprintf("%s.%s %s instead of %s", r.what, q.name, has.String(), want.String())
 			}
 		}
 	}

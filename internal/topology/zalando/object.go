@@ -115,10 +115,8 @@ type additionalVolume struct {
 func (Driver) ForeignKind() kube.ForeignKind {
 	return kube.ForeignKind{
 		GroupVersionKind: kind,
-		NotServed: "topology.patroni.provider ZalandoOperator needs the Zalando operator (postgres-operator), which this cluster does not have: install one for experiments alone, " +
-			"as docs/how-to/zalando.md says, or use provider StatefulSet",
-		Forbidden: "topology.patroni.provider ZalandoOperator needs the right to make and remove postgresqls.acid.zalan.do, which replab's operator does not have: " +
-			"set rbac.zalandoOperator to true in the values of its chart, or, where config/default installed it, apply config/zalando",
+		NotServed:        "provider ZalandoOperator: this cluster has no Zalando operator. Install one for experiments alone (docs/how-to/zalando.md), or use provider StatefulSet",
+		Forbidden:        "provider ZalandoOperator: replab's operator may not create postgresqls.acid.zalan.do. Set rbac.zalandoOperator in its chart, or apply config/zalando",
 	}
 }
 

@@ -115,7 +115,7 @@ func unstable(all []Standing) string {
 		switch {
 		case !slices.Equal(slices.Sorted(slices.Values(s.View.Servers)), running):
 			met := connected(s.View.Servers, all)
-			return fmt.Sprintf("the servers of %v run, and that of %s is connected with those of %v and with %d that no member has now: they may still meet",
+			return fmt.Sprintf("the servers of %v run; that of %s is connected with those of %v and with %d unknown ones: they may still meet",
 				names, s.Name, met, len(s.View.Servers)-len(met))
 		case s.View.StableMilliseconds < stableMilliseconds:
 			return fmt.Sprintf("the server of %s has lost the others %d ms ago: it may still find them", s.Name, s.View.StableMilliseconds)

@@ -149,9 +149,9 @@ func TestDecide(t *testing.T) {
 // TestWhomAServerIsConnectedWithIsNamed by what the members tell of their servers, since it knows no names.
 func TestWhomAServerIsConnectedWithIsNamed(t *testing.T) {
 	for want, others := range map[string][]Answer{
-		"that of m2 is connected with those of [m2] and with 0 that no member has now":    {{}, runs(apart(8, 5000, "m1", "m2")), runs(apart(8, 5000, "m2"))},
-		"that of m1 is connected with those of [m1] and with 1 that no member has now":    {{}, runs(apart(8, 5000, "m1", "m2")), waits(at(8))},
-		"that of m1 is connected with those of [m1 m2] and with 1 that no member has now": {{}, runs(apart(8, 5000, "m1", "m2", "gone")), runs(apart(8, 5000, "m2", "m1"))},
+		"that of m2 is connected with those of [m2] and with 0 unknown ones":    {{}, runs(apart(8, 5000, "m1", "m2")), runs(apart(8, 5000, "m2"))},
+		"that of m1 is connected with those of [m1] and with 1 unknown ones":    {{}, runs(apart(8, 5000, "m1", "m2")), waits(at(8))},
+		"that of m1 is connected with those of [m1 m2] and with 1 unknown ones": {{}, runs(apart(8, 5000, "m1", "m2", "gone")), runs(apart(8, 5000, "m2", "m1"))},
 	} {
 		if d := Decide(0, Standings(nodes(3), 0, Waiting(at(9)), others)); d.Act != Wait || !strings.Contains(d.Why, want) {
 			t.Errorf("act %d, %s, want %s", d.Act, d.Why, want)

@@ -46,7 +46,7 @@ func (m *Member) Writes() (bool, string) {
 var (
 	answersFamily   = metrics.Gauge("replab_agent_manager_up", "1 while the server's manager answers; absent where none runs the server.")
 	leaderFamily    = metrics.Gauge("replab_agent_manager_leader", "1 while this node holds the lock of who takes the writes; absent where no manager runs the server.")
-	streamingFamily = metrics.Gauge("replab_agent_manager_streaming", "1 while the server is a standby that is connected with the one that it takes its log from; absent where no manager runs the server.")
+	streamingFamily = metrics.Gauge("replab_agent_manager_streaming", "1 while the server is a standby that receives another one's log; absent where no manager runs the server.")
 	standbyFamily   = metrics.Gauge("replab_agent_manager_synchronous", "1 while the managers count the node among the standbys that commits wait for; absent where no manager runs the server.")
 	waitsFamily     = metrics.Gauge("replab_agent_manager_commits_wait", "1 while the server has commits wait for standbys; absent where no manager runs the server.")
 	pauseFamily     = metrics.Gauge("replab_agent_manager_paused", "1 while the managers decide nothing; absent where no manager runs the server.")
