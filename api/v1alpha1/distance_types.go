@@ -172,9 +172,9 @@ type RoundTripFigures struct {
 // StageDistance compares a closed loop's throughput with the maximum that the distance allows: each user waits for a commit's round trip, and
 // for the rest of the request.
 type StageDistance struct {
-	// roundTripMicroseconds that a commit waits for: to the nearest nodes whose acknowledgement suffices. With Patroni's synchronousMode On it is
-	// the one to the chosen standbys. It is the shorter median of before and after the load, so that the bound is rather too high. With baseFrom Stage the
-	// round trip without distance is subtracted, since baseMicroseconds includes it. With baseFrom Baseline it is at most the requested one.
+	// roundTripMicroseconds that a commit waits for: to the nearest nodes whose acknowledgement suffices, or to Patroni's chosen standbys.
+	// It is the shorter median of before and after the load. With baseFrom Stage it excludes the round trip without distance; with
+	// Baseline it is at most the requested one.
 	RoundTripMicroseconds int64 `json:"roundTripMicroseconds"`
 	// writesPermille is the share of requests that wait for it, in thousandths.
 	WritesPermille int64 `json:"writesPermille"`

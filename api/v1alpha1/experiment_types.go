@@ -44,7 +44,7 @@ type ReplicationExperiment struct {
 	// spec is what to deploy, drive and break.
 	// +required
 	Spec ReplicationExperimentSpec `json:"spec"`
-	// status is what came of it. Figures that were not measured are absent.
+	// status is the result. Figures that were not measured are absent.
 	// +optional
 	Status ReplicationExperimentStatus `json:"status,omitempty"`
 }
@@ -97,7 +97,7 @@ type ReplicationExperimentSpec struct {
 	// same load, dataset, app and probes; of a script only the name is compared.
 	// +optional
 	Baseline *BaselineReference `json:"baseline,omitempty"`
-	// keep tells what of the deployed objects stays when the experiment is over: Always all, Never none, OnFailure
+	// keep decides which deployed objects stay when the experiment is over: Always all, Never none, OnFailure
 	// all unless the verdict is Passed. The results always stay.
 	// +optional
 	// +kubebuilder:default=OnFailure
@@ -115,7 +115,7 @@ type ReplicationExperimentSpec struct {
 	// +kubebuilder:validation:Maximum=604800
 	DeadlineSeconds *int64 `json:"deadlineSeconds,omitempty"`
 	// ttlSecondsAfterFinished is how long a finished experiment stays; then it is deleted with all that is left of it, the results too.
-	// Absent: until somebody deletes it.
+	// Absent: until it is deleted.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000
@@ -125,7 +125,7 @@ type ReplicationExperimentSpec struct {
 	Pods *PodsSpec `json:"pods,omitempty"`
 }
 
-// KeepPolicy tells what stays when the experiment is over.
+// KeepPolicy decides what stays when the experiment is over.
 // +kubebuilder:validation:Enum=Always;OnFailure;Never
 type KeepPolicy string
 

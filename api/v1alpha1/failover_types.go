@@ -57,7 +57,7 @@ type FailoverStatus struct {
 type RestartInPlaceStatus struct {
 	// node that was the primary, and is it again.
 	Node string `json:"node"`
-	// lostTime is the last moment at which the server before took writes, by the node's clock. Absent where nobody saw it.
+	// lostTime is the last moment at which the server before took writes, by the node's clock. Absent if it was not seen.
 	// +optional
 	LostTime *metav1.MicroTime `json:"lostTime,omitempty"`
 	// rejoinedTime is when the next server was seen to take writes, by the node's clock.

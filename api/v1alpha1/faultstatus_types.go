@@ -49,18 +49,15 @@ type FaultStatus struct {
 	// The verdict is then Inconclusive. Absent where there was none.
 	// +optional
 	Leak string `json:"leak,omitempty"`
-	// rejoinMilliseconds from when the node could come back until it was in its place again, as a primary or as a replica with all that
-	// the primary has: from the end of the hold, or from the injection without one; of an old primary that was kept apart from when it
-	// was asked to be rebuilt. By the recorder's clock. Absent where it did not leave its place or was not back, as the topology's
-	// manager saw it: the notes then say so.
+	// rejoinMilliseconds is the time from the end of the hold until the node was in its place again, with all data. It starts at the
+	// injection without a hold, and at the rebuild of an isolated old primary. Absent if it did not leave its place, or was not back.
 	// +optional
 	RejoinMilliseconds *int64 `json:"rejoinMilliseconds,omitempty"`
 	// resync is how the node caught up with the others when it came back. Absent where rejoinMilliseconds is.
 	// +optional
 	Resync *ResyncStatus `json:"resync,omitempty"`
-	// outageMilliseconds is the longest time without an acknowledged write that ended after this fault and before the next one,
-	// or began before the end of the load: by the recorder's clock, whether writes failed in it or not. Where one had not ended
-	// when the next fault came it counts until then, and for that fault whole. Faults of the same moment share it.
+	// outageMilliseconds is the longest time without an acknowledged write between this fault and the next one, by the recorder's clock.
+	// An outage that lasts until the next fault is cut there, and counts as a whole for that fault. Faults of the same moment share it.
 	// +optional
 	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
 	// lossWindowMilliseconds from the first lost write that was acknowledged after the fault before this one, to this fault.

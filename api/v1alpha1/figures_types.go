@@ -7,8 +7,8 @@ import (
 // LoadStatus are the figures of all stages that are not discarded.
 type LoadStatus struct {
 	StageFigures `json:",inline"`
-	// staleReads are reads that did not find a profile of which a client had been told before that it exists, though it was not lost: each read
-	// counts, also those of one profile, and those of stages that are discarded.
+	// staleReads are reads that missed a profile whose write had been acknowledged and was not lost. Each read counts, also in discarded
+	// stages.
 	// +optional
 	StaleReads *int64 `json:"staleReads,omitempty"`
 	// stages one by one.
@@ -28,19 +28,19 @@ type StageFigures struct {
 	// timeouts are the requests that took longer than load.timeoutMilliseconds, failed ones too. Absent without that setting.
 	// +optional
 	Timeouts *int64 `json:"timeouts,omitempty"`
-	// durationMilliseconds that requestsPerSecond is over: from a stage's first arrival for as long as the stage was planned, or
-	// until the load ended when that was earlier; of several stages together, the time that these cover. Absent without a request.
+	// durationMilliseconds is the time over which requestsPerSecond is computed: from a stage's first arrival for its planned time, or
+	// until an earlier end of the load. Several stages count together. Absent without a request.
 	// +optional
 	DurationMilliseconds *int64 `json:"durationMilliseconds,omitempty"`
-	// requestsPerSecond that succeeded: answers within the duration, over it. It is rounded, for people: nothing is decided on it. A request
-	// that was answered later is in requests and latency only. Where it is a lower bound, it is rounded down.
+	// requestsPerSecond are successful answers within the duration, per second, rounded for people. A later answer is in requests and
+	// latency only.
 	// +optional
 	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
 	// requestsPerSecondMilli is requestsPerSecond in thousandths. Goals, comparisons and summaries read it.
 	// +optional
 	RequestsPerSecondMilli *int64 `json:"requestsPerSecondMilli,omitempty"`
 	// droppedIterations that k6 could not start in time: all percentiles of the latency then are lower bounds. Absent when that is
-	// not known, as of a stage of a script of one's own.
+	// not known, as of a stage of your own script.
 	// +optional
 	DroppedIterations *int64 `json:"droppedIterations,omitempty"`
 	// pausedMilliseconds is how long the recorder itself did not run, rounded up. Absent when it always ran. Latencies then have bounds.
@@ -94,12 +94,11 @@ type StageStatus struct {
 	// name of the stage.
 	Name         string `json:"name"`
 	StageFigures `json:",inline"`
-	// closedLoopPermille checks the recorder against k6 by Little's law: all answers within the duration, failures too, over the
-	// duration, times k6's mean iteration, over the users that there were on average, in thousandths. An iteration is one request and
-	// k6's own work around it, so that this is 1000 when users are always busy and both instruments are right. Absent for open loops and for a script of one's own.
+	// closedLoopPermille checks recorder and k6 by Little's law: answers per second, times k6's mean iteration, over the mean number of
+	// users, in thousandths. It is 1000 if users are always busy and both measure correctly. Absent for open loops and your own script.
 	// +optional
 	ClosedLoopPermille *int64 `json:"closedLoopPermille,omitempty"`
-	// closedLoopHolds tells whether closedLoopPermille is within 10 of 1000, or below by what the stage's end can have cut off: True or
+	// closedLoopHolds says whether closedLoopPermille is within 10 of 1000, or below by what the stage's end can have cut off: True or
 	// False. Where it is False one of the two measures wrongly: goals on the latency are Unknown, unless the stage is discarded.
 	// +optional
 	ClosedLoopHolds metav1.ConditionStatus `json:"closedLoopHolds,omitempty"`
@@ -139,7 +138,7 @@ type WritesStatus struct {
 	// lock wait timeouts and, in a group, failed certifications and forced aborts. Absent where the recorder was restarted.
 	// +optional
 	Conflicting *int64 `json:"conflicting,omitempty"`
-	// indeterminate: nobody can know from the answer.
+	// indeterminate: the answer does not say whether they were committed.
 	Indeterminate int64 `json:"indeterminate"`
 	// present on the surviving primary, or on either node with topology.type DualPrimary.
 	// +optional
@@ -169,7 +168,7 @@ type WritesStatus struct {
 	// DualPrimary. The results document has samples.
 	// +optional
 	DivergentRows *int64 `json:"divergentRows,omitempty"`
-	// balanced tells whether the sets add up: True or False.
+	// balanced says whether the sets add up: True or False.
 	// +optional
 	Balanced metav1.ConditionStatus `json:"balanced,omitempty"`
 }
@@ -224,9 +223,8 @@ type TrafficStatus struct {
 // GroupFigures are what servers counted themselves as members of a group, read once a second. Transactions are counted since the load
 // began; what is of the time is of that in which a stage ran that is not discarded.
 type GroupFigures struct {
-	// certificationFailures are transactions that the group refused when they were to be committed, since another one that it had
-	// before was in conflict with them. Absent where a node that took writes was never read. What a server that died had counted since
-	// it was last read is not known: the figure is a lower bound then, and the notes say so.
+	// certificationFailures are transactions that the group refused at commit, because they conflicted with an earlier one. Absent if a
+	// node that took writes was never read. After the death of a server it is a minimum.
 	// +optional
 	CertificationFailures *int64 `json:"certificationFailures,omitempty"`
 	// forcedAborts are transactions that were rolled back while they ran, since the group had committed another one that they were in the
@@ -248,10 +246,9 @@ type GroupFigures struct {
 	ReceiveQueueMax *int64 `json:"receiveQueueMax,omitempty"`
 }
 
-// LagStatus is a distribution of the time from a write's acknowledgement to its being seen on a node, of the probe's writes
-// that began while a stage ran that is not discarded. A write that was not seen has its age when the measurement ended as its
-// lag, unless it was lost: percentiles at or above it then are lower bounds. Writes that began while the node was an old primary that did
-// not follow yet are left out.
+// LagStatus is the distribution of the time from a write's acknowledgement until a node shows it, for the probe's writes in stages
+// that count. A write that was neither seen nor lost has its age at the end as its lag: percentiles at or above it are lower bounds.
+// Writes while the node was an old primary that did not follow yet are left out.
 type LagStatus struct {
 	// samples measured.
 	Samples int64 `json:"samples"`

@@ -75,10 +75,9 @@ type LoadSpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	Mix MixSpec `json:"mix,omitempty"`
-	// script is a k6 script to run instead of the built-in one. It finds the app at __ENV.REPLAB_URL. Its own options decide on the
-	// load. Of stages only the name, the duration and discard are taken: they divide the figures and bound how long the script may
-	// run. A request belongs to the stage that its header Replab-Stage names, and without one to the stage in whose planned time it
-	// arrives, counted from the first request of the load; what comes after the last stage's end belongs to the last.
+	// script is a k6 script that replaces the built-in one. It finds the app at __ENV.REPLAB_URL, and its own options decide on the load.
+	// Stages divide the figures and bound its time: their name, duration and discard count. A request belongs to the stage in its header
+	// Replab-Stage, else to the stage at its arrival.
 	// +optional
 	Script *ScriptSource `json:"script,omitempty"`
 	// timeoutMilliseconds has the figures count the requests that took longer as timeouts. Clients wait for their answers all the same,
@@ -184,14 +183,14 @@ type Stage struct {
 	// discard leaves the stage out of the load's figures: warm-up. Its writes are counted all the same.
 	// +optional
 	Discard bool `json:"discard,omitempty"`
-	// distance None has topology.links stand only after this stage, so that it tells what a request takes without them: the throughput
-	// of the other stages is held against the last such stage, which has no more users than any of them. Such stages come first and are
-	// discarded; the one after them is discarded too and takes at least 10 seconds, in which the links are set. Absent: Links.
+	// distance None sets topology.links only after this stage, so that it measures requests without distance. Such stages come first, are
+	// discarded, and have no more users than the others. The stage after them is discarded too, and takes 10 seconds or more. Default:
+	// Links.
 	// +optional
 	Distance StageLinks `json:"distance,omitempty"`
 }
 
-// StageLinks tells whether topology.links stand during a stage.
+// StageLinks says whether topology.links stand during a stage.
 // +kubebuilder:validation:Enum=Links;None
 type StageLinks string
 
@@ -201,7 +200,7 @@ const (
 	StageWithoutDistance StageLinks = "None"
 )
 
-// WithoutDistance tells whether topology.links do not stand during the stage.
+// WithoutDistance says whether topology.links do not stand during the stage.
 func (s Stage) WithoutDistance() bool { return s.Distance == StageWithoutDistance }
 
 // StagesWithoutDistance is how many stages without distance the load begins with. The one after them is that in which the links are set.
@@ -214,7 +213,7 @@ func (l LoadSpec) StagesWithoutDistance() int {
 	return len(l.Stages)
 }
 
-// AtRest tells whether the stage sends no request.
+// AtRest says whether the stage sends no request.
 func (s Stage) AtRest() bool { return s.Users != nil && *s.Users == 0 }
 
 // ClosedUsers are the users of a closed loop, 0 of any other stage.

@@ -53,7 +53,7 @@ const (
 	AwaitedAdmission    Awaited = "Admission"    // the API server takes an object that it refuses
 )
 
-// RestStatus tells whether the nodes had come to rest when they were audited: there was a primary, and each node that no fault still
+// RestStatus says whether the nodes had come to rest when they were audited: there was a primary, and each node that no fault still
 // held had applied everything or was isolated.
 type RestStatus struct {
 	// atRest is True when they had, and False when they were audited without.

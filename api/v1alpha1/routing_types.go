@@ -29,9 +29,8 @@ type RoutingSpec struct {
 
 // ProxySQLSpec are settings of ProxySQL.
 type ProxySQLSpec struct {
-	// queryRetries is how often ProxySQL sends a statement once more whose server was lost while it ran. ProxySQL's own default is 1: a
-	// write that was committed as its server died is then committed a second time elsewhere, and acknowledged once. Above 0 a connection
-	// tells nothing of the server behind it, so which node acknowledged a write is not known.
+	// queryRetries is how often ProxySQL repeats a statement whose server was lost while it ran. ProxySQL's own default is 1: it can
+	// commit a write twice. Above 0 the node that acknowledged a write is unknown. Default: 0.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0

@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ReplicationExperimentStatus is what came of an experiment. A figure that was not measured is absent, never 0.
+// ReplicationExperimentStatus is the result of an experiment. A figure that was not measured is absent, never 0.
 type ReplicationExperimentStatus struct {
 	// observedGeneration of the spec that this status is about.
 	// +optional
@@ -27,7 +27,7 @@ type ReplicationExperimentStatus struct {
 	// progress of the step under way.
 	// +optional
 	Progress *ProgressStatus `json:"progress,omitempty"`
-	// rest tells whether the nodes had come to rest when they were audited.
+	// rest says whether the nodes had come to rest when they were audited.
 	// +optional
 	Rest *RestStatus `json:"rest,omitempty"`
 	// distance between the nodes, absent without topology.links.
@@ -43,12 +43,12 @@ type ReplicationExperimentStatus struct {
 	// (the figures contradict each other).
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
-	// reasons say why the verdict is what it is.
+	// reasons are the cause of the verdict.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	Reasons []string `json:"reasons,omitempty"`
-	// notes say which figures have limits, and what else a reader should know. None of them changes the verdict.
+	// notes state limits of figures, and findings weaker than the verdict's cause. They do not change the verdict.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
@@ -84,9 +84,8 @@ type ReplicationExperimentStatus struct {
 	// failover tells of the longest outage after a fault in which another node took over, with its phases.
 	// +optional
 	Failover *FailoverStatus `json:"failover,omitempty"`
-	// restartsInPlace are the times in the load at which a primary whose server was lost took its place again, in their order: no other node had
-	// taken over, so each is an outage and no failover. Of more than 160 the first, and none of nodes that did not answer when the run was
-	// judged. With topology.type Patroni, and with Single and Async of PostgreSQL, alone.
+	// restartsInPlace are the times at which a primary whose server was lost became primary again during the load: an outage, no failover.
+	// Only Patroni and PostgreSQL's Single and Async have them, at most the first 160.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=160

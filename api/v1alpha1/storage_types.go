@@ -13,11 +13,8 @@ type StorageSpec struct {
 	// +kubebuilder:default=VolumeClaim
 	// +kubebuilder:validation:Enum=VolumeClaim;Node;Memory
 	Medium string `json:"medium,omitempty"`
-	// size of each node's volume: at least 512Mi, and 400Mi, of type Galera 528Mi, of PostgreSQL 1152Mi, with 1500 bytes for each of
-	// dataset.users. An empty server takes 133 MiB and its redo log up to 256 MiB, a member's cache of write sets (gcache.size) 128 MiB;
-	// PostgreSQL's log takes up to 1 GiB (max_wal_size: 1152Mi hold unless it is in topology.parameters in MB); a user takes about 1,000 bytes on a
-	// replica: the row and its part in the binary and the relay log. What the load writes comes on top, and with PostgreSQL the log that is
-	// kept for a standby that is down.
+	// size of each node's volume: at least 512Mi, and at least 400Mi (Galera 528Mi, PostgreSQL 1152Mi) plus 1500 bytes for each of
+	// dataset.users. Writes of the load come on top. Default: 2Gi.
 	// +optional
 	// +kubebuilder:default="2Gi"
 	Size resource.Quantity `json:"size,omitempty"`

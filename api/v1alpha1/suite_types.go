@@ -36,7 +36,7 @@ type ReplicationSuite struct {
 	// spec is what to run how often, and what to find out.
 	// +required
 	Spec ReplicationSuiteSpec `json:"spec"`
-	// status is what came of the trials.
+	// status is the result of the trials.
 	// +optional
 	Status ReplicationSuiteStatus `json:"status,omitempty"`
 }
@@ -114,7 +114,7 @@ type ReplicationSuiteSpec struct {
 	// abort ends the suite now, with its running trial. It cannot be taken back.
 	// +optional
 	Abort bool `json:"abort,omitempty"`
-	// ttlSecondsAfterFinished is how long a finished suite stays. Then it is deleted with its trials. Absent: until somebody deletes it.
+	// ttlSecondsAfterFinished is how long a finished suite stays. Then it is deleted with its trials. Absent: until it is deleted.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000
@@ -293,7 +293,7 @@ type Expectation struct {
 	MinPercent *int64 `json:"minPercent,omitempty"`
 }
 
-// ReferenceFigure is a figure that somebody has published.
+// ReferenceFigure is a published figure.
 type ReferenceFigure struct {
 	// variant that it is about.
 	// +required

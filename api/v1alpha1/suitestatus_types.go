@@ -17,7 +17,7 @@ const (
 	ReasonTidying     = "Tidying"
 )
 
-// ReplicationSuiteStatus is what came of a suite.
+// ReplicationSuiteStatus is the result of a suite.
 type ReplicationSuiteStatus struct {
 	// observedGeneration of the spec that this status is about.
 	// +optional
@@ -48,12 +48,12 @@ type ReplicationSuiteStatus struct {
 	// or Invalid (a trial was).
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
-	// reasons say why the verdict is what it is.
+	// reasons are the cause of the verdict.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	Reasons []string `json:"reasons,omitempty"`
-	// notes say what else a reader should know. None of them changes the verdict.
+	// notes state limits of the results, and findings weaker than the verdict's cause. They do not change the verdict.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
@@ -140,7 +140,7 @@ type TrialRun struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// VariantStatus is what came of a variant's trials.
+// VariantStatus is the result of a variant's trials.
 type VariantStatus struct {
 	// name of the variant.
 	Name string `json:"name"`
@@ -198,7 +198,7 @@ type LossesStatus struct {
 	UpperPercent int64 `json:"upperPercent"`
 }
 
-// SuiteComparisonStatus is what came of comparing a metric of two variants, round by round.
+// SuiteComparisonStatus compares a metric of two variants, round by round.
 type SuiteComparisonStatus struct {
 	// of is the variant that is compared.
 	Of string `json:"of"`
