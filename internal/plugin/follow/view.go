@@ -86,6 +86,25 @@ func (v View) Stage() (Stage, bool) {
 	return Stage{}, false
 }
 
+// Charted are the newest seconds, at most so many. Those of discarded stages end with them: a warmup's scale hides the rest.
+func (v View) Charted(most int) []wire.Second {
+	discarded := map[string]bool{}
+	for _, s := range v.Experiment.Spec.Load.Stages {
+		discarded[s.Name] = s.Discard
+	}
+	seconds, stages := v.Live.Recent, v.Live.Stages
+	for i := 1; i < len(stages) && stages[i].StartedAt != nil; i++ {
+		if !discarded[stages[i-1].Name] || discarded[stages[i].Name] {
+			continue
+		}
+		begun := slices.IndexFunc(seconds, func(s wire.Second) bool { return !s.At.Before(stages[i].StartedAt) })
+		if begun > 0 {
+			seconds = seconds[begun:]
+		}
+	}
+	return seconds[max(len(seconds)-most, 0):]
+}
+
 // Last is the newest second of the load that is over.
 func (v View) Last() (wire.Second, bool) {
 	if v.Live == nil || len(v.Live.Recent) == 0 {

@@ -146,7 +146,7 @@ const besideSparks = labelWidth + 31
 
 // sparks of the last minute.
 func sparks(v follow.View, width int) []string {
-	recent := v.Live.Recent[max(len(v.Live.Recent)-width, 0):]
+	recent := v.Charted(width)
 	series := func(of func(wire.Second) int64) (values []int64) {
 		for _, s := range recent {
 			values = append(values, of(s))
