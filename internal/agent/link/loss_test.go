@@ -49,16 +49,21 @@ func TestNothingIsLostAndNothingOvertakes(t *testing.T) {
 // TestWhatFindsNoRoomIsCounted sends more than may wait.
 func TestWhatFindsNoRoomIsCounted(t *testing.T) {
 	m := newManager(t)
-	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 3_000_000})) // much longer than it takes to send them
+	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 8_000_000})) // much longer than it takes to send them
 	must(t, err)
 	out, err := net.DialUDP("udp", &net.UDPAddr{IP: net.ParseIP(far)}, &net.UDPAddr{IP: net.ParseIP(near), Port: 9})
 	must(t, err)
 	defer out.Close()
-	const n = queueLength + 1000
-	for range n {
-		_, _ = out.Write([]byte("x")) // a refusal of an earlier one is no matter
+	n := int64(0)
+	for n < queueLength+1000 {
+		if _, err := out.Write([]byte("x")); err == nil { // else an earlier one was refused, and none was sent
+			n++
+		}
 	}
 	s := m.State()
+	for end := time.Now().Add(10 * time.Second); *s.Packets+*s.Dropped < n && time.Now().Before(end); s = m.State() {
+		time.Sleep(10 * time.Millisecond) // the reader may not have had a processor yet
+	}
 	if *s.Dropped == 0 || *s.Packets+*s.Dropped < n {
 		t.Errorf("of %d packets %d came and %d were dropped", n, *s.Packets, *s.Dropped)
 	}
