@@ -35,7 +35,7 @@ import (
 func TestDoctorBeforeAndAfterAnInstallation(t *testing.T) {
 	server, here := kubetest.Client(t), namespace(t)
 	got := command(t, here, "doctor")
-	for _, want := range []string{"no pod of it is in the cluster", "there is no storage class", "you may run, watch, end and read experiments in namespace " + here, "postgresqls.acid.zalan.do"} {
+	for _, want := range []string{"it has no pod in the cluster", "there is no storage class", "you may run, watch, end and read experiments in namespace " + here, "postgresqls.acid.zalan.do"} {
 		if got.code != ExitFailed || !strings.Contains(got.out, want) {
 			t.Errorf("before: code %d, no %q in:\n%s%s", got.code, want, got.out, got.err)
 		}

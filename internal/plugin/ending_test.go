@@ -48,7 +48,7 @@ func TestOneThatEndsBeforeItsTurn(t *testing.T) {
 	run.awaits(t, "Waiting for the operator")
 	end(t, older, v1alpha1.VerdictFailed)
 	operate(t, here, "first", v1alpha1.VerdictPassed, atOnce)
-	if got := run.ends(); got.code != ExitFailed || !strings.Contains(got.out, "Experiment semisync has ended meanwhile") || found(t, older.DeepCopy()).UID != older.UID {
+	if got := run.ends(); got.code != ExitFailed || !strings.Contains(got.out, "Experiment semisync has already ended") || found(t, older.DeepCopy()).UID != older.UID {
 		t.Errorf("%+v", got)
 	}
 }

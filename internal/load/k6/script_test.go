@@ -199,7 +199,7 @@ func TestRequestsFitTheAPI(t *testing.T) {
 func TestHalfOfTheOwnUsersAreTheLastRegistered(t *testing.T) {
 	t.Parallel()
 	s := startTarget(t)
-	config := load(closed("only", 0, 2, 1)) // one user: its requests come in their order
+	config := load(closed("only", 0, 5, 1)) // one user: its requests come in their order
 	config.Mix = map[string]int{"register": 1, "profile": 9}
 	start(t, s, Script(), config).succeed()
 	registered, last, own, newest := 0, "", 0, 0

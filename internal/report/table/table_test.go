@@ -173,6 +173,7 @@ func TestFold(t *testing.T) {
 		{"Node  of a-db-0", 12, 6, "Node  of\n      a-db-0"},
 		{"Node  " + together("9 ms, 10 ms"), 14, 2, "Node\n  9 ms, 10 ms"},
 		{"Node  abcdefghij", 12, 6, "Node\n      abcdef\n      ghij"},
+		{"Next  See `kubectl x`: y", 20, 6, "Next  See\n      `kubectl x`: y"},
 		{"Node  abcdefghijklmno p", 12, 6, "Node\n      abcdef\n      ghijkl\n      mno p"},
 	} {
 		if got := Fold(c.line, c.width, c.indent); got != c.want {
