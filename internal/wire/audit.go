@@ -100,7 +100,7 @@ type LostWrite struct {
 	ID uint64 `json:"id"`
 	// AcknowledgedAt is by the recorder's clock, absent where it could not be read: WriteSets.Why.
 	AcknowledgedAt *metav1.MicroTime `json:"acknowledgedAt,omitempty"`
-	// On are the nodes that have its row. Was are those that had it at an inspection and have it no more. AuditedNode says which were not read.
+	// On are the nodes that had its row at the audit. Was are those that had it at an inspection and not at the audit. AuditedNode says which were not read.
 	On  []string `json:"on,omitempty"`
 	Was []string `json:"was,omitempty"`
 }

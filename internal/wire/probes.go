@@ -149,6 +149,21 @@ func (g Gap) Moved() bool {
 	return g.LastNode != "" && g.NextAcknowledgedAt != nil && g.NextNode != g.LastNode
 }
 
+// ChangesKnown tells whether the recorder has kept all changes of the node that acknowledges. Beside one gap that is still open it keeps one
+// less than there is room for.
+func (a *AvailabilityResult) ChangesKnown() bool {
+	if a == nil {
+		return false
+	}
+	changes := 0
+	for _, g := range a.Gaps {
+		if g.Moved() {
+			changes++
+		}
+	}
+	return changes < MaxGaps-1
+}
+
 // CommitsResult counts commits that the primaries did not get acknowledged by a replica, by samples of the servers' own counters.
 // It is the whole truth when every node that wrote has samples and no UncountedMicroseconds. Where servers count waits, of which
 // one may be that of many commits, it lies between two bounds; so it does where they tell only whether commits wait.

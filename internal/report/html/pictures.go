@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -141,7 +142,7 @@ func (p *Page) LostSpans() (all []string) {
 
 // LostWrites has a line for each of the first ones.
 func (p *Page) LostWrites() Table {
-	t := Table{Title: "Lost writes", Head: []string{"write id", "acknowledged", "by", "where it is now"}}
+	t := Table{Title: "Lost writes", Head: []string{"write id", "acknowledged", "by", "where it was at the audit"}}
 	if p.Audit == nil || p.Audit.Writes == nil {
 		return t
 	}
@@ -159,7 +160,7 @@ func (p *Page) LostWrites() Table {
 	return t
 }
 
-// whereabouts of a lost write.
+// whereabouts of a lost write when it was audited: a node may have been rebuilt since.
 func whereabouts(l wire.LostWrite, nodes []wire.AuditedNode) string {
 	var parts []string
 	if len(l.On) > 0 {
@@ -179,24 +180,37 @@ func whereabouts(l wire.LostWrite, nodes []wire.AuditedNode) string {
 	return "on no node"
 }
 
-// acknowledger is the node that acknowledged writes at a moment, by the recorder; several where it may be any of them, "" where it is not known.
+// lateLedger is how much later than the account of who acknowledges the ledger may note a write.
+const lateLedger = time.Second
+
+// acknowledger is the node that acknowledged a write of that time in the ledger: either one right after a takeover, "" where it is not known.
 func acknowledger(d *figures.Document, at time.Time) string {
 	r := d.Recorder
-	if r == nil || r.UnnamedWrites > 0 {
+	switch {
+	case r == nil || r.Incomplete != "" || r.Failed != "" || r.UnnamedWrites > 0:
+		return ""
+	case len(r.Writers) == 1:
+		return r.Writers[0]
+	case !r.Availability.ChangesKnown():
 		return ""
 	}
-	last := strings.Join(r.Writers, " or ")
-	if r.Availability == nil {
-		return last
-	}
+	var nodes []string
+	now := "" // the node since the last change before
 	for _, g := range r.Availability.Gaps {
-		if !g.Moved() || g.NextNode == "" {
+		if !g.Moved() {
 			continue
 		}
-		if middle := g.LastAcknowledgedAt.Add(g.NextAcknowledgedAt.Sub(g.LastAcknowledgedAt.Time) / 2); at.Before(middle) {
-			return g.LastNode
+		if at.Before(g.NextAcknowledgedAt.Add(lateLedger)) {
+			nodes = append(nodes, g.LastNode)
 		}
-		last = g.NextNode
+		if now = g.NextNode; at.Before(g.NextAcknowledgedAt.Time) {
+			now = ""
+			break
+		}
 	}
-	return last
+	if now != "" {
+		nodes = append(nodes, now)
+	}
+	slices.Sort(nodes)
+	return strings.Join(slices.Compact(nodes), " or ")
 }

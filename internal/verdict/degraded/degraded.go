@@ -91,7 +91,7 @@ func turnsOf(a *wire.AvailabilityResult, n wire.NodeCommits) []turn {
 	var found []turn
 	var now turn
 	has := true // until a change is from another node
-	if changesKnown(a) {
+	if a.ChangesKnown() {
 		for _, g := range a.Gaps {
 			if !g.Moved() {
 				continue
@@ -110,21 +110,6 @@ func turnsOf(a *wire.AvailabilityResult, n wire.NodeCommits) []turn {
 		found = append(found, now)
 	}
 	return found
-}
-
-// changesKnown tells whether the recorder has kept all changes of the node that acknowledges. Beside one gap that is still open it keeps one
-// less than there is room for.
-func changesKnown(a *wire.AvailabilityResult) bool {
-	if a == nil {
-		return false
-	}
-	changes := 0
-	for _, g := range a.Gaps {
-		if g.Moved() {
-			changes++
-		}
-	}
-	return changes < wire.MaxGaps-1
 }
 
 // MostTimes is how many times a sentence tells.
@@ -198,7 +183,7 @@ func whileDegraded(w *wire.RecorderResults, times []wire.LostSpan) (least, most 
 		if len(n.DegradedSpans) == wire.MaxDegradedSpans { // the last one goes on over the times between
 			n.DegradedSpans = n.DegradedSpans[:wire.MaxDegradedSpans-1]
 		}
-		if changesKnown(w.Availability) {
+		if w.Availability.ChangesKnown() {
 			certain = append(certain, degradedSpans(w, n)...)
 		}
 	}
