@@ -259,6 +259,15 @@ func TestAnUnsureAcknowledgerIsNotKnown(t *testing.T) {
 	}
 }
 
+// TestAFaultThatMayHaveBeenIsNotDenied in its line.
+func TestAFaultThatMayHaveBeenIsNotDenied(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Status.Faults[0].InjectedTime = nil
+	if page := written(t, r); !strings.Contains(page, "<b>Not known to have been carried out:</b> killed semisync-db-0") {
+		t.Error("the page denies the fault")
+	}
+}
+
 func TestThePageAsksForNothing(t *testing.T) {
 	page := written(t, reporttest.SemiSync(t))
 	for _, attribute := range []string{"src", "href", "srcset", "action", "xlink:href"} {

@@ -12,7 +12,11 @@ import (
 
 // Headline says in one sentence what the faults did: lost writes and the outage.
 func Headline(d *figures.Document) string {
-	text := lost(d) + ", and " + outage(d) + "."
+	text := lost(d) + ", and " + outage(d)
+	if names := unseen(d); len(names) > 0 {
+		text += "; not known to have been carried out: " + strings.Join(names, ", ")
+	}
+	text += "."
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
@@ -36,7 +40,7 @@ func outage(d *figures.Document) string {
 	switch {
 	case f.Value == nil:
 		return "the outage is unknown"
-	case !injected(d):
+	case len(d.Status.Faults) == 0:
 		return "the longest time without an acknowledged write was " + f.Brief()
 	}
 	text := "the longest outage was " + f.Brief()
@@ -48,19 +52,20 @@ func outage(d *figures.Document) string {
 	return text
 }
 
-func injected(d *figures.Document) bool {
+// unseen are the faults that are not known to have been carried out. They may have been.
+func unseen(d *figures.Document) (names []string) {
 	for _, f := range d.Status.Faults {
-		if f.InjectedTime != nil {
-			return true
+		if f.InjectedTime == nil {
+			names = append(names, f.Name)
 		}
 	}
-	return false
+	return names
 }
 
 // Fault is what happened around one fault.
 type Fault struct {
 	Name string
-	// At is when it was injected, in seconds of the load; "" of one that was not.
+	// At is when it was injected, in seconds of the load; "" of one that is not known to have been.
 	At string
 	// Did says what was done to which node.
 	Did string
@@ -78,7 +83,7 @@ func Faults(d *figures.Document) (all []Fault) {
 	for _, f := range d.Status.Faults {
 		one := Fault{Name: f.Name, Did: did(d, f)}
 		if f.InjectedTime == nil {
-			one.Facts = []string{"It was not carried out: it is " + string(f.State) + "."}
+			one.Facts = []string{sentence("Its state is "+string(f.State), f.Evidence)}
 			all = append(all, one)
 			continue
 		}
@@ -184,6 +189,14 @@ func facts(d *figures.Document, of v1alpha1.FaultStatus) (all []string) {
 		all = append(all, "It leaked: "+strings.TrimSuffix(of.Leak, ".")+".")
 	}
 	return all
+}
+
+// sentence of a statement and what it is known by, where that is said.
+func sentence(statement, evidence string) string {
+	if evidence = strings.TrimSuffix(evidence, "."); evidence != "" {
+		statement += ": " + evidence
+	}
+	return statement + "."
 }
 
 func milliseconds(ms int64) string { return Seconds(float64(ms) / 1000) }

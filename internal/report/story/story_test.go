@@ -16,12 +16,13 @@ import (
 
 func TestTheHeadlineIsLossAndOutage(t *testing.T) {
 	for want, change := range map[string]func(*results.Results){
-		"No acknowledged write was lost, and the longest outage was 1.6 s, after crash at 20.0 s.":                   func(*results.Results) {},
-		"3 of 1,300 acknowledged writes were lost, and the longest outage was 1.6 s, after crash at 20.0 s.":         func(r *results.Results) { r.Status.Writes.Lost = ptr.To[int64](3) },
-		"Whether acknowledged writes were lost is unknown, and the longest outage was 1.6 s, after crash at 20.0 s.": func(r *results.Results) { r.Status.Writes.Lost = nil },
-		"No acknowledged write was lost, and the outage is unknown.":                                                 func(r *results.Results) { r.Status.OutageMilliseconds = nil },
-		"No acknowledged write was lost, and the longest outage was 2 s.":                                            func(r *results.Results) { r.Status.OutageMilliseconds = ptr.To[int64](2000) },
-		"No acknowledged write was lost, and the longest time without an acknowledged write was 1.6 s.":              func(r *results.Results) { r.Status.Faults = nil },
+		"No acknowledged write was lost, and the longest outage was 1.6 s, after crash at 20.0 s.":                     func(*results.Results) {},
+		"3 of 1,300 acknowledged writes were lost, and the longest outage was 1.6 s, after crash at 20.0 s.":           func(r *results.Results) { r.Status.Writes.Lost = ptr.To[int64](3) },
+		"Whether acknowledged writes were lost is unknown, and the longest outage was 1.6 s, after crash at 20.0 s.":   func(r *results.Results) { r.Status.Writes.Lost = nil },
+		"No acknowledged write was lost, and the outage is unknown.":                                                   func(r *results.Results) { r.Status.OutageMilliseconds = nil },
+		"No acknowledged write was lost, and the longest outage was 2 s.":                                              func(r *results.Results) { r.Status.OutageMilliseconds = ptr.To[int64](2000) },
+		"No acknowledged write was lost, and the longest time without an acknowledged write was 1.6 s.":                func(r *results.Results) { r.Status.Faults = nil },
+		"No acknowledged write was lost, and the longest outage was 1.6 s; not known to have been carried out: crash.": func(r *results.Results) { r.Status.Faults[0].InjectedTime = nil },
 		"At least 3 acknowledged writes were lost, and the longest outage was 1.6 s, after crash at 20.0 s.": func(r *results.Results) {
 			r.Status.Writes.Lost = ptr.To[int64](3)
 			(*figure.Bounds)(&r.Status.Bounds).AtLeast("writes.lost", 3, "why")
@@ -90,13 +91,19 @@ func TestTheStoryOfAFault(t *testing.T) {
 					"Its effect was not confirmed: it still ran.", "It leaked: db-2 was reached.")
 			}),
 		},
-		"a fault that was not injected": {
+		"a fault that may have been injected": {
 			func(s *v1alpha1.ReplicationExperimentStatus) {
-				s.Faults[0].InjectedTime, s.Faults[0].State = nil, v1alpha1.FaultPlanned
+				s.Faults[0].InjectedTime, s.Faults[0].State, s.Faults[0].Evidence = nil, v1alpha1.FaultUnconfirmed, "what became of it is not known"
 			},
 			only(func(f *story.Fault) {
-				f.At, f.Events, f.Facts = "", nil, []string{"It was not carried out: it is Planned."}
+				f.At, f.Events, f.Facts = "", nil, []string{"Its state is Unconfirmed: what became of it is not known."}
 			}),
+		},
+		"a fault without evidence": {
+			func(s *v1alpha1.ReplicationExperimentStatus) {
+				s.Faults[0].InjectedTime, s.Faults[0].State, s.Faults[0].Evidence = nil, v1alpha1.FaultDeleting, ""
+			},
+			only(func(f *story.Fault) { f.At, f.Events, f.Facts = "", nil, []string{"Its state is Deleting."} }),
 		},
 	} {
 		r := reporttest.SemiSync(t)
