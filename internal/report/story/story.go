@@ -3,10 +3,13 @@ package story
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
@@ -45,11 +48,25 @@ func outage(d *figures.Document) string {
 	}
 	text := "the longest outage was " + f.Brief()
 	for _, of := range d.Status.Faults {
-		if of.InjectedTime != nil && of.OutageMilliseconds != nil && *of.OutageMilliseconds == *f.Value {
+		if g := Gap(d, of); g != nil && *of.OutageMilliseconds == *f.Value && alone(d, of, g) {
 			return text + ", after " + of.Name + " at " + Seconds(d.Moment(*of.InjectedTime, of.Clock))
 		}
 	}
 	return text
+}
+
+// alone tells of a gap that did not begin before its fault, and that no other fault was near. Clocks and probes are less than a second off.
+func alone(d *figures.Document, of v1alpha1.FaultStatus, g *wire.Gap) bool {
+	begun := d.Moment(g.LastAcknowledgedAt, nil) - 1
+	for _, f := range d.Status.Faults {
+		if f.Name == of.Name || f.InjectedTime == nil {
+			continue
+		}
+		if at := d.Moment(*f.InjectedTime, f.Clock); at > begun && at < d.Moment(*g.NextAcknowledgedAt, nil) {
+			return false
+		}
+	}
+	return begun+2 > d.Moment(*of.InjectedTime, of.Clock)
 }
 
 // unseen are the faults that are not known to have been carried out. They may have been.
@@ -153,22 +170,54 @@ func Gap(d *figures.Document, of v1alpha1.FaultStatus) *wire.Gap {
 	if of.InjectedTime == nil || of.OutageMilliseconds == nil || d.Recorder == nil || d.Recorder.Availability == nil {
 		return nil
 	}
-	at := d.Moment(*of.InjectedTime, of.Clock)
+	at, next := d.Moment(*of.InjectedTime, of.Clock), following(d, of)
 	for i, g := range d.Recorder.Availability.Gaps {
-		if g.DurationMicroseconds == nil || g.NextAcknowledgedAt == nil || d.Moment(*g.NextAcknowledgedAt, nil) < at {
-			continue
-		}
-		if off := *g.DurationMicroseconds - 1000**of.OutageMilliseconds; off > -1000 && off < 1000 {
+		switch {
+		case g.DurationMicroseconds == nil || g.NextAcknowledgedAt == nil || d.Moment(*g.NextAcknowledgedAt, nil) < at:
+		case !next.IsZero() && g.NextAcknowledgedAt.After(next):
+			return nil
+		case equal(*g.DurationMicroseconds, *of.OutageMilliseconds):
 			return &d.Recorder.Availability.Gaps[i]
 		}
 	}
 	return nil
 }
 
+// equal lengths, apart from how one of them is rounded.
+func equal(microseconds, milliseconds int64) bool {
+	off := microseconds - 1000*milliseconds
+	return off > -1000 && off < 1000
+}
+
+// following is when the next fault came at the latest, by the recorder's clock. Zero is no such fault.
+func following(d *figures.Document, of v1alpha1.FaultStatus) time.Time {
+	all := evidence.Events(d.Status.Faults, evidence.Moment{})
+	i := slices.IndexFunc(all, func(e evidence.Event) bool {
+		return slices.ContainsFunc(e.Faults, func(f int) bool { return d.Status.Faults[f].Name == of.Name })
+	})
+	return evidence.Following(all, i).Latest
+}
+
+// cut tells of an outage that had not ended when the next fault came.
+func cut(d *figures.Document, of v1alpha1.FaultStatus) bool {
+	next := following(d, of)
+	if next.IsZero() || d.Recorder == nil || d.Recorder.Availability == nil {
+		return false
+	}
+	return slices.ContainsFunc(d.Recorder.Availability.Gaps, func(g wire.Gap) bool {
+		over := g.NextAcknowledgedAt != nil && !g.NextAcknowledgedAt.After(next)
+		return !over && equal(next.Sub(g.LastAcknowledgedAt.Time).Microseconds(), *of.OutageMilliseconds)
+	})
+}
+
 func facts(d *figures.Document, of v1alpha1.FaultStatus) (all []string) {
 	figure := func(field string) string { return "status.faults[" + of.Name + "]." + field }
 	if f := d.Figure(figure("outageMilliseconds")); f.Value != nil {
-		all = append(all, "The longest time without an acknowledged write was "+f.Brief()+".")
+		text := "The longest time without an acknowledged write was " + f.Brief()
+		if cut(d, of) {
+			text += ", until the next fault"
+		}
+		all = append(all, text+".")
 	} else {
 		all = append(all, "Its outage is unknown: "+f.Because+".")
 	}

@@ -1,9 +1,12 @@
 package story_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
@@ -116,6 +119,54 @@ func TestTheStoryOfAFault(t *testing.T) {
 	r.Spec.Faults[0].Action, r.Spec.Faults[0].PartitionFrom, r.Status.Faults[0].Role = v1alpha1.ActionPartition, "Peers", v1alpha1.NodeReplica
 	if got, want := story.Faults(figures.Of(r))[0].Did, "cut off semisync-db-0 from peers, a replica"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
+	}
+}
+
+// second adds a fault that came so many seconds after the first one, with its outage, and gives the first one another.
+func second(s *v1alpha1.ReplicationExperimentStatus, after time.Duration, first, outage int64) {
+	f := *s.Faults[0].DeepCopy()
+	f.Name, f.InjectedTime, f.PlannedTime = "again", ptr.To(metav1.NewMicroTime(f.InjectedTime.Add(after))), metav1.NewMicroTime(f.PlannedTime.Add(after))
+	s.Faults[0].OutageMilliseconds, f.OutageMilliseconds = &first, &outage
+	s.Faults = append(s.Faults, f)
+}
+
+// TestTheHeadlineBlamesNoWrongFault for an outage that several faults were near.
+func TestTheHeadlineBlamesNoWrongFault(t *testing.T) {
+	for want, change := range map[string]func(*v1alpha1.ReplicationExperimentStatus){
+		"1.6 s.":                        func(s *v1alpha1.ReplicationExperimentStatus) { second(s, 1400*time.Millisecond, 1412, 1600) },
+		"1.6 s, after crash at 20.0 s.": func(s *v1alpha1.ReplicationExperimentStatus) { second(s, 10*time.Second, 1600, 300) },
+		"1.6 s, after again at 19.9 s.": func(s *v1alpha1.ReplicationExperimentStatus) {
+			second(s, -100*time.Millisecond, 300, 1600)
+			s.Faults = s.Faults[1:]
+		},
+	} {
+		r := reporttest.SemiSync(t)
+		change(&r.Status)
+		if got := story.Headline(figures.Of(r)); !strings.HasSuffix(got, "the longest outage was "+want) {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+}
+
+// TestAnOutageEndsAtTheNextFault in the story of its fault.
+func TestAnOutageEndsAtTheNextFault(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	second(&r.Status, time.Second, 1012, 1600)
+	all := story.Faults(figures.Of(r))
+	for i, want := range []string{"The longest time without an acknowledged write was 1 s, until the next fault.", "The longest time without an acknowledged write was 1.6 s."} {
+		if got := all[i].Facts[0]; got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+}
+
+// TestAGapAfterTheNextFaultIsOfThatFault, also one of the same length.
+func TestAGapAfterTheNextFaultIsOfThatFault(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	second(&r.Status, -10*time.Second, 1600, 1600)
+	d := figures.Of(r)
+	if story.Gap(d, d.Status.Faults[0]) == nil || story.Gap(d, d.Status.Faults[1]) != nil {
+		t.Error("the gap is not of the fault before it alone")
 	}
 }
 
