@@ -21,6 +21,11 @@ type Document struct{ results.Results }
 // Of returns the document of results.
 func Of(r results.Results) *Document { return &Document{r} }
 
+// Decided tells of a run whose figures its goals were judged by.
+func (d *Document) Decided() bool {
+	return d.Status.Verdict == v1alpha1.VerdictPassed || d.Status.Verdict == v1alpha1.VerdictFailed
+}
+
 // Topology in words, with the engine and the version of its servers.
 func (d *Document) Topology() string {
 	text := string(d.Spec.Topology.Type)

@@ -187,6 +187,17 @@ func TestRedMeansBad(t *testing.T) {
 	}
 }
 
+// TestGreenNeedsAVerdict: a run that decides nothing meets no goal.
+func TestGreenNeedsAVerdict(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	for verdict, want := range map[v1alpha1.Verdict]bool{v1alpha1.VerdictPassed: true, v1alpha1.VerdictFailed: true, v1alpha1.VerdictInconclusive: false, v1alpha1.VerdictInvalid: false, "": false} {
+		r.Status.Verdict = verdict
+		if got := strings.Contains(written(t, r), `class="tile good"`); got != want {
+			t.Errorf("%q: a tile is green: %v, want %v", verdict, got, want)
+		}
+	}
+}
+
 // TestHistogramsHaveTheRecordersBuckets, and a document without them says so.
 func TestHistogramsHaveTheRecordersBuckets(t *testing.T) {
 	r := reporttest.SemiSync(t)

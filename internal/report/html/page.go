@@ -137,15 +137,17 @@ type Tile struct {
 	Title  string
 	Figure figure.Figure
 	Goal   *v1alpha1.GoalStatus
+
+	decided bool
 }
 
-// Class of the page's style: by the goal; without one, lost writes are bad.
+// Class of the page's style: by the goal, which a run that decides nothing does not meet; without one, lost writes are bad.
 func (t Tile) Class() string {
 	lost := t.Figure.Path == "status.writes.lost" && t.Figure.Value != nil && *t.Figure.Value > 0
 	switch {
 	case t.Goal == nil && lost, t.Goal != nil && t.Goal.Met == metav1.ConditionFalse:
 		return "bad"
-	case t.Goal != nil && t.Goal.Met == metav1.ConditionTrue:
+	case t.decided && t.Goal != nil && t.Goal.Met == metav1.ConditionTrue:
 		return "good"
 	}
 	return ""
@@ -159,7 +161,7 @@ func tiles(d *figures.Document) (all []Tile) {
 		if !entry.Tile {
 			continue
 		}
-		t := Tile{Title: entry.Title, Figure: d.Figure("status." + entry.Path)}
+		t := Tile{Title: entry.Title, Figure: d.Figure("status." + entry.Path), decided: d.Decided()}
 		for i, g := range d.Status.Goals {
 			if string(g.Metric) == entry.Name {
 				t.Goal = &d.Status.Goals[i]

@@ -15,7 +15,13 @@ import (
 
 // Headline says in one sentence what the faults did: lost writes and the outage.
 func Headline(d *figures.Document) string {
+	if d.Status.Verdict == v1alpha1.VerdictInvalid {
+		return sentence("Don't use the figures", first(d.Status.Reasons))
+	}
 	text := lost(d) + ", and " + outage(d)
+	if !d.Decided() {
+		text += ", but the run is inconclusive"
+	}
 	if names := unseen(d); len(names) > 0 {
 		text += "; not known to have been carried out: " + strings.Join(names, ", ")
 	}
@@ -23,11 +29,20 @@ func Headline(d *figures.Document) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
+func first(reasons []string) string {
+	if len(reasons) == 0 {
+		return ""
+	}
+	return reasons[0]
+}
+
 func lost(d *figures.Document) string {
 	f := d.Figure("status.writes.lost")
 	switch {
 	case f.Value == nil:
 		return "whether acknowledged writes were lost is unknown"
+	case *f.Value == 0 && f.IsExact() && !d.Decided():
+		return "no lost write was found"
 	case *f.Value == 0 && f.IsExact():
 		return "no acknowledged write was lost"
 	}

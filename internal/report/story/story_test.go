@@ -19,13 +19,18 @@ import (
 
 func TestTheHeadlineIsLossAndOutage(t *testing.T) {
 	for want, change := range map[string]func(*results.Results){
-		"No acknowledged write was lost, and the longest outage was 1.6 s, after crash at 20.0 s.":                     func(*results.Results) {},
-		"3 of 1,300 acknowledged writes were lost, and the longest outage was 1.6 s, after crash at 20.0 s.":           func(r *results.Results) { r.Status.Writes.Lost = ptr.To[int64](3) },
-		"Whether acknowledged writes were lost is unknown, and the longest outage was 1.6 s, after crash at 20.0 s.":   func(r *results.Results) { r.Status.Writes.Lost = nil },
-		"No acknowledged write was lost, and the outage is unknown.":                                                   func(r *results.Results) { r.Status.OutageMilliseconds = nil },
-		"No acknowledged write was lost, and the longest outage was 2 s.":                                              func(r *results.Results) { r.Status.OutageMilliseconds = ptr.To[int64](2000) },
-		"No acknowledged write was lost, and the longest time without an acknowledged write was 1.6 s.":                func(r *results.Results) { r.Status.Faults = nil },
-		"No acknowledged write was lost, and the longest outage was 1.6 s; not known to have been carried out: crash.": func(r *results.Results) { r.Status.Faults[0].InjectedTime = nil },
+		"No acknowledged write was lost, and the longest outage was 1.6 s, after crash at 20.0 s.":                       func(*results.Results) {},
+		"3 of 1,300 acknowledged writes were lost, and the longest outage was 1.6 s, after crash at 20.0 s.":             func(r *results.Results) { r.Status.Writes.Lost = ptr.To[int64](3) },
+		"Whether acknowledged writes were lost is unknown, and the longest outage was 1.6 s, after crash at 20.0 s.":     func(r *results.Results) { r.Status.Writes.Lost = nil },
+		"No acknowledged write was lost, and the outage is unknown.":                                                     func(r *results.Results) { r.Status.OutageMilliseconds = nil },
+		"No acknowledged write was lost, and the longest outage was 2 s.":                                                func(r *results.Results) { r.Status.OutageMilliseconds = ptr.To[int64](2000) },
+		"No acknowledged write was lost, and the longest time without an acknowledged write was 1.6 s.":                  func(r *results.Results) { r.Status.Faults = nil },
+		"No acknowledged write was lost, and the longest outage was 1.6 s; not known to have been carried out: crash.":   func(r *results.Results) { r.Status.Faults[0].InjectedTime = nil },
+		"No lost write was found, and the longest outage was 1.6 s, after crash at 20.0 s, but the run is inconclusive.": func(r *results.Results) { r.Status.Verdict = v1alpha1.VerdictInconclusive },
+		"Don't use the figures: a sum is wrong.": func(r *results.Results) {
+			r.Status.Verdict, r.Status.Reasons = v1alpha1.VerdictInvalid, []string{"a sum is wrong."}
+		},
+		"Don't use the figures.": func(r *results.Results) { r.Status.Verdict, r.Status.Reasons = v1alpha1.VerdictInvalid, nil },
 		"At least 3 acknowledged writes were lost, and the longest outage was 1.6 s, after crash at 20.0 s.": func(r *results.Results) {
 			r.Status.Writes.Lost = ptr.To[int64](3)
 			(*figure.Bounds)(&r.Status.Bounds).AtLeast("writes.lost", 3, "why")
