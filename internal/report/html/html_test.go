@@ -209,10 +209,28 @@ func TestHistogramsHaveTheRecordersBuckets(t *testing.T) {
 	}
 	r.Recorder.Load.Histogram, r.Recorder.Lag.Histogram = nil, nil
 	page = written(t, r)
-	for _, want := range []string{"The document has no histogram of latencies.", "The document has no histogram of lags."} {
+	for _, want := range []string{"There is no histogram of latencies: the document has none.", "There is no histogram of lags: the document has none."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
+	}
+}
+
+// TestHistogramsNeedAWholeRecord, as the figures beside them do.
+func TestHistogramsNeedAWholeRecord(t *testing.T) {
+	for why, change := range map[string]func(*wire.RecorderResults){
+		"it was restarted": func(r *wire.RecorderResults) { r.Incomplete = "it was restarted" },
+		"the disk is full": func(r *wire.RecorderResults) { r.Failed = "the disk is full" },
+	} {
+		r := reporttest.SemiSync(t)
+		change(r.Recorder)
+		page := written(t, r)
+		if strings.Contains(page, "-histogram") || strings.Count(page, "There is no histogram of la") != 2 || !strings.Contains(page, ": "+why+".") {
+			t.Errorf("%s: the page has histograms, or does not say why not", why)
+		}
+	}
+	if page := written(t, reporttest.SemiSync(t)); !strings.Contains(page, "Samples of the lag probe, each of a row on a node") {
+		t.Error("the page does not say what a lag is of")
 	}
 }
 

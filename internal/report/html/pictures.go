@@ -87,20 +87,32 @@ func histogram(key, title string, buckets []wire.Bucket) template.HTML {
 	return c.HTML()
 }
 
+// NoHistograms says why a page has none, "" where it may have some.
+func (p *Page) NoHistograms() string {
+	switch r := p.Recorder; {
+	case r == nil:
+		return "there are no results of the recorder"
+	case r.Failed != "":
+		return r.Failed
+	default:
+		return r.Incomplete
+	}
+}
+
 // LatencyHistogram is of the requests that succeeded.
 func (p *Page) LatencyHistogram() template.HTML {
-	if p.Recorder == nil {
+	if p.NoHistograms() != "" {
 		return ""
 	}
 	return histogram("latency-histogram", "Successful requests by their latency, in the stages that count", p.Recorder.Load.Histogram)
 }
 
-// LagHistogram is of the rows of the lag probe that were seen.
+// LagHistogram is of the samples of the lag probe: each row on each node that showed it.
 func (p *Page) LagHistogram() template.HTML {
-	if p.Recorder == nil || p.Recorder.Lag == nil {
+	if p.NoHistograms() != "" || p.Recorder.Lag == nil {
 		return ""
 	}
-	return histogram("lag-histogram", "Rows of the lag probe by their lag, on all nodes", p.Recorder.Lag.Histogram)
+	return histogram("lag-histogram", "Samples of the lag probe, each of a row on a node, by their lag", p.Recorder.Lag.Histogram)
 }
 
 func lagChart(d *figures.Document) (template.HTML, error) {
