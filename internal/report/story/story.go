@@ -240,9 +240,9 @@ func facts(d *figures.Document, of v1alpha1.FaultStatus) (all []string) {
 		all = append(all, "Lost writes were acknowledged from "+f.Brief()+" before it.")
 	}
 	if f := d.Figure(figure("rejoinMilliseconds")); f.Value != nil {
-		text := "The node was back in its place after " + f.Brief()
+		text := "The node was back in its place " + f.Brief() + " after it could come back"
 		if of.Resync != nil {
-			text += " by " + string(of.Resync.Method)
+			text += ", by " + string(of.Resync.Method)
 		}
 		all = append(all, text+".")
 	}
