@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/verdict/evidence"
@@ -246,11 +248,16 @@ func facts(d *figures.Document, of v1alpha1.FaultStatus) (all []string) {
 		}
 		all = append(all, text+".")
 	}
-	if of.Confirmed != "True" {
-		all = append(all, "Its effect was not confirmed: "+strings.TrimSuffix(of.Evidence, ".")+".")
+	switch {
+	case of.State == v1alpha1.FaultEndedEarly:
+		all = append(all, sentence("It ended early", of.Evidence))
+	case of.State == v1alpha1.FaultEndedLate:
+		all = append(all, sentence("It ended late", of.Evidence))
+	case of.Confirmed != metav1.ConditionTrue:
+		all = append(all, sentence("Its effect was not confirmed", of.Evidence))
 	}
 	if of.Leak != "" {
-		all = append(all, "It leaked: "+strings.TrimSuffix(of.Leak, ".")+".")
+		all = append(all, sentence("It leaked", of.Leak))
 	}
 	return all
 }

@@ -175,6 +175,21 @@ func TestAGapAfterTheNextFaultIsOfThatFault(t *testing.T) {
 	}
 }
 
+func TestAnEffectIsToldByItsState(t *testing.T) {
+	for want, f := range map[string]v1alpha1.FaultStatus{
+		"It ended early: the process was gone.": {State: v1alpha1.FaultEndedEarly, Evidence: "the process was gone"},
+		"It ended late.":                        {State: v1alpha1.FaultEndedLate},
+		"Its effect was not confirmed.":         {State: v1alpha1.FaultInjected},
+	} {
+		r := reporttest.SemiSync(t)
+		r.Status.Faults[0].State, r.Status.Faults[0].Evidence, r.Status.Faults[0].Confirmed = f.State, f.Evidence, metav1.ConditionFalse
+		facts := story.Faults(figures.Of(r))[0].Facts
+		if got := facts[len(facts)-1]; got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+}
+
 func TestSecondsAreComparable(t *testing.T) {
 	for s, want := range map[float64]string{0.6512: "0.65 s", 9.99: "9.99 s", 20.04: "20.0 s", 1800: "30 min 0.0 s", 125.26: "2 min 5.3 s"} {
 		if got := story.Seconds(s); got != want {
