@@ -459,6 +459,18 @@ func TestWhatLiesBeyondTheTimelineIsNotDrawn(t *testing.T) {
 	}
 }
 
+// TestAFaultOfAnUnknownClockIsAbout where its own clock has it, and a note says so.
+func TestAFaultOfAnUnknownClockIsAbout(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Status.Faults[0].Clock = nil
+	page := written(t, r)
+	for _, want := range []string{">Fault at about 20.0 s</button>", "<b>At about 20.0 s</b>", "Where that was not measured they are not set off"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
 // TestLagsThatAreNothing are drawn at the foot of the scale.
 func TestLagsThatAreNothing(t *testing.T) {
 	r := reporttest.SemiSync(t)

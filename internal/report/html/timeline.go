@@ -138,7 +138,7 @@ func timelineNotes(d *figures.Document) (notes []string) {
 	return append(notes, "The scales are those of the stages that count. Stages with a grey ground do not count, and their figures may lie beyond a scale.",
 		fmt.Sprintf("On scales of powers, what is below %d µs, also a lag below 0, stands at the foot of the picture.", chart.LogFoot),
 		"The lag of a node is the largest that was seen in that time, or the age of the oldest write that it had not shown: so it grows for a node that is cut off, also for an old primary.",
-		"Moments that are known by another clock than the recorder's are set off by the middle of what the two were measured to differ.")
+		"Moments that are known by another clock than the recorder's are set off by the middle of what the two were measured to differ. Where that was not measured they are not set off, and only about right.")
 }
 
 func floats(values []*int64) []float64 {
@@ -228,7 +228,7 @@ func zooms(d *figures.Document, c chart.Timeline) (all []Zoom) {
 			from, to = math.Min(at, d.Moment(g.LastAcknowledgedAt, nil)), d.Moment(*g.NextAcknowledgedAt, nil)
 		}
 		around := math.Max(3*c.Step, (to-from)/3)
-		all = append(all, Zoom{"Fault at " + story.Seconds(at), math.Max(from-around, c.From), math.Min(to+around, c.To)})
+		all = append(all, Zoom{"Fault at " + story.When(d, f), math.Max(from-around, c.From), math.Min(to+around, c.To)})
 	}
 	return all
 }

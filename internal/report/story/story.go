@@ -66,7 +66,7 @@ func outage(d *figures.Document) string {
 	text := "the longest outage was " + f.Brief()
 	for _, of := range d.Status.Faults {
 		if g := Gap(d, of); g != nil && *of.OutageMilliseconds == *f.Value && alone(d, of, g) {
-			return text + ", after " + of.Name + " at " + Seconds(d.Moment(*of.InjectedTime, of.Clock))
+			return text + ", after " + of.Name + " at " + When(d, of)
 		}
 	}
 	return text
@@ -121,12 +121,24 @@ func Faults(d *figures.Document) (all []Fault) {
 			all = append(all, one)
 			continue
 		}
-		one.At = Seconds(d.Moment(*f.InjectedTime, f.Clock))
+		one.At = When(d, f)
 		one.Events = events(d, f)
 		one.Facts = facts(d, f)
 		all = append(all, one)
 	}
 	return all
+}
+
+// When a fault was injected, in seconds of the load: about, where its clock was not measured, or not as finely as is shown.
+func When(d *figures.Document, of v1alpha1.FaultStatus) string {
+	at := func(ahead int64) string {
+		return Seconds(d.Moment(*of.InjectedTime, &v1alpha1.ClockStatus{LeastAheadMicroseconds: ahead, MostAheadMicroseconds: ahead}))
+	}
+	text := Seconds(d.Moment(*of.InjectedTime, of.Clock))
+	if of.Clock == nil || at(of.Clock.LeastAheadMicroseconds) != at(of.Clock.MostAheadMicroseconds) {
+		text = "about " + text
+	}
+	return text
 }
 
 // acts are what faults do to a pod.

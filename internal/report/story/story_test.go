@@ -190,6 +190,20 @@ func TestAnEffectIsToldByItsState(t *testing.T) {
 	}
 }
 
+// TestAMomentIsNoMoreExactThanItsClock in the headline and the story.
+func TestAMomentIsNoMoreExactThanItsClock(t *testing.T) {
+	for want, clock := range map[string]*v1alpha1.ClockStatus{
+		"20.0 s": {LeastAheadMicroseconds: -40, MostAheadMicroseconds: 60}, "about 20.0 s": nil, "about 19.9 s": {LeastAheadMicroseconds: 0, MostAheadMicroseconds: 200_000},
+	} {
+		r := reporttest.SemiSync(t)
+		r.Status.Faults[0].Clock = clock
+		d := figures.Of(r)
+		if told, headline := story.Faults(d)[0].At, story.Headline(d); told != want || !strings.HasSuffix(headline, " at "+want+".") {
+			t.Errorf("it says %q and %q, want %q", told, headline, want)
+		}
+	}
+}
+
 func TestSecondsAreComparable(t *testing.T) {
 	for s, want := range map[float64]string{0.6512: "0.65 s", 9.99: "9.99 s", 20.04: "20.0 s", 1800: "30 min 0.0 s", 125.26: "2 min 5.3 s"} {
 		if got := story.Seconds(s); got != want {
