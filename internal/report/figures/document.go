@@ -28,12 +28,13 @@ func (d *Document) Decided() bool {
 
 // Topology in words, with the engine and the version of its servers.
 func (d *Document) Topology() string {
-	text := string(d.Spec.Topology.Type)
-	if engine := registry.Engine(d.Spec.Topology); engine != "" {
-		text += " of " + string(engine)
+	text, engine := string(d.Spec.Topology.Type), string(registry.Engine(d.Spec.Topology))
+	if engine != "" {
+		text += " of " + engine
 	}
-	if v := d.Status.Versions; v != nil && v.Server != "" { // some packages' versions are in brackets of their own
-		text += " " + strings.NewReplacer("((", "(", "))", ")").Replace(v.Server)
+	if v := d.Status.Versions; v != nil && v.Server != "" { // some packages' versions are in brackets of their own, and some servers' begin with their names
+		version := strings.NewReplacer("((", "(", "))", ")").Replace(v.Server)
+		text += " " + strings.TrimPrefix(version, engine+" ")
 	}
 	return text
 }

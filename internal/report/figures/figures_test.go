@@ -297,3 +297,14 @@ func TestTheServersOwnLagsStandBesideThoseOfTheProbe(t *testing.T) {
 	}
 	t.Error("there is no such table")
 }
+
+// TestTheTopologyNamesItsServerOnce, also one whose version begins with its name.
+func TestTheTopologyNamesItsServerOnce(t *testing.T) {
+	for version, want := range map[string]string{"MySQL 8.4.6": "SemiSync of MySQL 8.4.6", "8.4.6 ((Debian))": "SemiSync of MySQL 8.4.6 (Debian)"} {
+		r := reporttest.SemiSync(t)
+		r.Status.Versions = &v1alpha1.VersionsStatus{Server: version}
+		if got := figures.Of(r).Topology(); got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+}
