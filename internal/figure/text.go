@@ -23,7 +23,7 @@ func (f Figure) Short() string {
 	return text
 }
 
-// Brief is Text with the digits that count at a glance: 83 ms for 83.26 ms, 5.2 ms for 5.23 ms. A bound stays one.
+// Brief is Text with the digits that count at a glance: 83 ms for 83.26 ms, 5.2 ms for 5.23 ms. A bound stays one, and what is not 0 does not become it.
 func (f Figure) Brief() string {
 	step := unitOf(f.Path).glance
 	if step == nil || f.Value == nil {
@@ -38,6 +38,9 @@ func (f Figure) Brief() string {
 		return &to
 	}
 	b := Figure{Path: f.Path, Because: f.Because, Value: rounded(f.Value, math.Round)}
+	if *b.Value == 0 {
+		return f.Text()
+	}
 	switch {
 	case f.Known():
 		b.AtLeast, b.AtMost = b.Value, b.Value

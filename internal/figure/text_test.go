@@ -60,3 +60,12 @@ func TestAGlanceHasFewDigits(t *testing.T) {
 		}
 	}
 }
+
+// TestABriefRateIsNotNothing: what is little stays more than 0.
+func TestABriefRateIsNotNothing(t *testing.T) {
+	for v, want := range map[int64]string{0: "0/s", 49: "0.049/s", 1230: "1.2/s"} {
+		if got := Exact("load.requestsPerSecondMilli", v).Brief(); got != want {
+			t.Errorf("%d is %q, want %q", v, got, want)
+		}
+	}
+}

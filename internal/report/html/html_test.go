@@ -198,6 +198,19 @@ func TestGreenNeedsAVerdict(t *testing.T) {
 	}
 }
 
+// TestAMissedGoalLooksMissed: its figure is shown exactly enough to differ from the limit.
+func TestAMissedGoalLooksMissed(t *testing.T) {
+	for want, tile := range map[string]Tile{
+		"16 ms":     {Figure: figure.Exact("status.load.latency.p99Microseconds", 16_400), Goal: &v1alpha1.GoalStatus{Metric: "p99Microseconds", Limit: "max 17000", Met: "True"}},
+		"16.4 ms":   {Figure: figure.Exact("status.load.latency.p99Microseconds", 16_400), Goal: &v1alpha1.GoalStatus{Metric: "p99Microseconds", Limit: "max 16000", Met: "False"}},
+		"16,001 µs": {Figure: figure.Exact("status.load.latency.p99Microseconds", 16_001), Goal: &v1alpha1.GoalStatus{Metric: "p99Microseconds", Limit: "max 16000", Met: "False"}},
+	} {
+		if got := tile.Text(); got != want {
+			t.Errorf("it shows %q, want %q", got, want)
+		}
+	}
+}
+
 // TestHistogramsHaveTheRecordersBuckets, and a document without them says so.
 func TestHistogramsHaveTheRecordersBuckets(t *testing.T) {
 	r := reporttest.SemiSync(t)

@@ -153,6 +153,17 @@ func (t Tile) Class() string {
 	return ""
 }
 
+// Text of the figure: at a glance, or as exactly as it takes to tell it from the limit of a goal that it does not meet.
+func (t Tile) Text() string {
+	if t.Goal == nil || t.Goal.Met != metav1.ConditionFalse {
+		return t.Figure.Brief()
+	}
+	if text := t.Figure.Text(); !strings.Contains(figures.Limit(*t.Goal)+",", " "+text+",") {
+		return text
+	}
+	return figure.Grouped(*t.Figure.Value) + " " + t.Figure.Unit()
+}
+
 // Outcome of the goal in words.
 func (t Tile) Outcome() string { return wording.Met(*t.Goal) }
 

@@ -3,6 +3,7 @@ package story
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -286,11 +287,12 @@ func milliseconds(ms int64) string { return Seconds(float64(ms) / 1000) }
 
 // Seconds with two digits behind the point, or one of 10 s and more, so that events can be compared.
 func Seconds(s float64) string {
-	switch {
-	case s < 10:
-		return fmt.Sprintf("%.2f s", s)
-	case s >= 120:
-		return fmt.Sprintf("%d min %.1f s", int(s)/60, s-60*float64(int(s)/60))
+	if text := fmt.Sprintf("%.2f", s); s < 10 && text != "10.00" {
+		return text + " s"
+	}
+	tenths := int64(math.Round(s * 10))
+	if tenths >= 1200 {
+		return fmt.Sprintf("%d min %.1f s", tenths/600, float64(tenths%600)/10)
 	}
 	return fmt.Sprintf("%.1f s", s)
 }

@@ -205,7 +205,7 @@ func TestAMomentIsNoMoreExactThanItsClock(t *testing.T) {
 }
 
 func TestSecondsAreComparable(t *testing.T) {
-	for s, want := range map[float64]string{0.6512: "0.65 s", 9.99: "9.99 s", 20.04: "20.0 s", 1800: "30 min 0.0 s", 125.26: "2 min 5.3 s"} {
+	for s, want := range map[float64]string{179.97: "3 min 0.0 s", 9.996: "10.0 s", 119.96: "2 min 0.0 s", 0.6512: "0.65 s", 9.99: "9.99 s", 20.04: "20.0 s", 1800: "30 min 0.0 s", 125.26: "2 min 5.3 s"} {
 		if got := story.Seconds(s); got != want {
 			t.Errorf("%g s are %s, want %s", s, got, want)
 		}
