@@ -96,8 +96,10 @@ func (d *Document) NoTimeline() string {
 		return ""
 	case d.Omitted != "":
 		return "left out: " + d.Omitted
+	case d.Recorder.LoadStartedAt == nil:
+		return "the recorder saw no request"
 	}
-	return "the recorder saw no request"
+	return "the document has none"
 }
 
 // LagNodes are the nodes of the timeline's lags, in their order. Where their names are not known, their numbers.
