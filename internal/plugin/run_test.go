@@ -70,6 +70,9 @@ func TestEachVerdictHasItsExitCode(t *testing.T) {
 			if got.code != code || got.err != "" {
 				t.Errorf("exit code %d, want %d: %s", got.code, code, got.err)
 			}
+			if repeat := strings.Contains(got.out, "\nNext      Repeat the run"); repeat != (code == ExitUnknown) {
+				t.Errorf("whether it says to repeat the run: %v:\n%s", repeat, got.out)
+			}
 			for _, want := range []string{" s  UnderLoad\n", "fault crash: injected into semisync-db-0", "\nVerdict   " + string(verdict)} {
 				if !strings.Contains(got.out, want) {
 					t.Errorf("no %q in:\n%s", want, got.out)

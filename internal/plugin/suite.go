@@ -38,6 +38,7 @@ func (o *Options) followSuite(ctx context.Context, c Cluster, name string, uid t
 		return conclusion{code: code}, err
 	}
 	fmt.Fprintf(o.Out, "\n%s", suites.Text(s))
+	o.next(remedy.Suite(s))
 	return conclusion{code: exitOfVerdict(s.Status.Conditions, s.Status.Verdict), suite: s}, nil
 }
 
@@ -87,7 +88,12 @@ func (o *Options) abortSuite(ctx context.Context, c Cluster, s *v1alpha1.Replica
 
 func (o *Options) describeSuite(s *v1alpha1.ReplicationSuite) {
 	fmt.Fprint(o.Out, suites.Details(s))
-	for _, line := range remedy.Suite(s) {
+	o.next(remedy.Suite(s))
+}
+
+// next says what to do.
+func (o *Options) next(lines []string) {
+	for _, line := range lines {
 		table.Row(o.Out, "Next", line)
 	}
 }

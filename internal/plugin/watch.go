@@ -20,6 +20,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/plugin/screen"
+	"replab.dev/internal/report/remedy"
 	"replab.dev/internal/report/table"
 	"replab.dev/internal/runs"
 	"replab.dev/internal/wire"
@@ -99,6 +100,7 @@ func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.
 		return conclusion{code: code}, err
 	}
 	fmt.Fprintf(o.Out, "\n%s", table.Result(x))
+	o.next(remedy.Experiment(x, time.Now()))
 	return conclusion{code: exitOf(x), experiment: x}, nil
 }
 

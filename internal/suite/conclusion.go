@@ -16,7 +16,7 @@ func Conclude(suite *v1alpha1.ReplicationSuite) {
 	s.Verdict, s.Reasons, weaker = conclude(s)
 	s.Notes = append(s.Notes, weaker...)
 	if n := s.Trials.Inconclusive; n > 0 && s.Verdict != v1alpha1.VerdictInvalid {
-		s.Notes = append(s.Notes, fmt.Sprintf("%d trials stayed Inconclusive, and no retries were left.", n))
+		s.Notes = append(s.Notes, fmt.Sprintf("Trials that stayed Inconclusive without retries left: %d.", n))
 	}
 	s.EstimatedCompletionTime = nil
 }

@@ -504,8 +504,8 @@ func TestTheMostInterestingTrialsAreKept(t *testing.T) {
 func TestWhatDidNotDecideIsANote(t *testing.T) {
 	spec := pair[:strings.Index(pair, "  comparisons")] + "  expectations: [{variant: a, metric: lostWrites, max: 0}, {variant: b, metric: lostWrites, max: 0}]\n"
 	for lost, want := range map[int64][]string{
-		1: {"Failed", "Expectation not met: a", "|", "Expectation unknown: b", "No trial of variant b", "6 trials stayed Inconclusive"},
-		0: {"Inconclusive", "Expectation unknown: b", "No trial of variant b", "|", "6 trials stayed Inconclusive"},
+		1: {"Failed", "Expectation not met: a", "|", "Expectation unknown: b", "No trial of variant b", "Trials that stayed Inconclusive without retries left: 6."},
+		0: {"Inconclusive", "Expectation unknown: b", "No trial of variant b", "|", "Trials that stayed Inconclusive without retries left: 6."},
 	} {
 		p := play(t, spec, 12, func(run *v1alpha1.TrialRun, x *v1alpha1.ReplicationExperiment) {
 			if run.Variant == "b" {

@@ -21,11 +21,10 @@ type Rows struct {
 	Rows             []Row
 }
 
-// Row has points on the scale, parts of it, or both.
+// Row has points on the scale.
 type Row struct {
 	Name   string
 	Points []Point
-	Parts  []Part
 	Range  *Range
 }
 
@@ -39,13 +38,6 @@ type Point struct {
 	Value  float64
 	Open   bool // a lower bound
 	Below  bool // an upper bound
-}
-
-// Part of the scale with a name.
-type Part struct {
-	Name     string
-	Colour   int
-	From, To float64
 }
 
 const (
@@ -74,7 +66,6 @@ func (c Rows) SVG() (template.HTML, error) {
 	b.WriteString(c.frame(p, in, height))
 	for i, r := range c.Rows {
 		y := height - in.y - rowHeight*(float64(i)+0.5)
-		c.parts(&b, p, in, height, y, r)
 		c.ranges(&b, p, in, height, y, r)
 		c.points(&b, p, in, height, y, r)
 	}
@@ -103,10 +94,6 @@ func (c Rows) scale() (*plot.Plot, bool) {
 	for _, r := range c.Rows {
 		for _, point := range r.Points {
 			take(point.Value)
-		}
-		for _, part := range r.Parts {
-			take(part.From)
-			take(part.To)
 		}
 		if r.Range != nil {
 			take(r.Range.From)
@@ -151,17 +138,6 @@ func (c Rows) frame(p *plot.Plot, in box, height float64) string {
 		labels.WriteString(label(in.x-10, in.y+rowHeight*(float64(i)+0.5)+4, "end", r.Name))
 	}
 	return lines + `<g class="labels">` + labels.String() + `</g>`
-}
-
-func (c Rows) parts(b *strings.Builder, p *plot.Plot, in box, height, y float64, r Row) {
-	for _, part := range r.Parts {
-		text := render(height, "", func(d draw.Canvas) {
-			from, to := c.x(p, in, part.From), c.x(p, in, part.To)
-			top, foot := vg.Length(y+8), vg.Length(y-8)
-			d.FillPolygon(ink, []vg.Point{{X: from, Y: foot}, {X: to, Y: foot}, {X: to, Y: top}, {X: from, Y: top}})
-		})
-		fmt.Fprintf(b, `<g class="c%d"><title>%s</title>%s</g>`, part.Colour, template.HTMLEscapeString(part.Name), text)
-	}
 }
 
 func (c Rows) line(b *strings.Builder, p *plot.Plot, in box, height, y float64, r Range) {

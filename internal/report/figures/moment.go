@@ -28,7 +28,7 @@ func (d *Document) Began() time.Time {
 func (d *Document) Moment(at metav1.MicroTime, clock *v1alpha1.ClockStatus) float64 {
 	seconds := at.Sub(d.Began()).Seconds()
 	if clock != nil {
-		seconds -= float64(clock.LeastAheadMicroseconds+clock.MostAheadMicroseconds) / 2e6
+		seconds -= clock.Ahead().Seconds()
 	}
 	return seconds
 }

@@ -119,7 +119,7 @@ func (d *Document) faults() Table {
 	for _, f := range d.Status.Faults {
 		injected, confirmed, method := "no", string(f.State), ""
 		if f.InjectedTime != nil {
-			injected = d.After(f.InjectedTime.Time)
+			injected = fmt.Sprintf("%+.3f s", d.Moment(*f.InjectedTime, f.Clock))
 		}
 		if f.Evidence != "" {
 			confirmed += ": " + f.Evidence

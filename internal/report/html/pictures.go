@@ -39,7 +39,7 @@ func (p *Page) PercentileKeys() (all []Key) {
 func points(d *figures.Document, path string, all []percentile) (found []chart.Point) {
 	for _, p := range all {
 		if f := d.Figure(path + "." + p.field); f.Value != nil {
-			found = append(found, chart.Point{Name: p.name + " " + f.Text(), Colour: p.colour, Value: float64(*f.Value), Open: f.Value != nil && f.AtMost == nil})
+			found = append(found, chart.Point{Name: p.name + " " + f.Text(), Colour: p.colour, Value: float64(*f.Value), Open: f.AtLeast != nil && f.AtMost == nil, Below: f.AtLeast == nil && f.AtMost != nil})
 		}
 	}
 	return found

@@ -2,6 +2,7 @@
 package remedy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,12 +33,16 @@ func Experiment(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 	case v1alpha1.VerdictFailed:
 		for _, g := range x.Status.Goals {
 			if g.Met == metav1.ConditionFalse {
-				lines = append(lines, missed[g.Metric])
+				kind, _, _ := strings.Cut(g.Limit, " ")
+				lines = append(lines, cmp.Or(missed[g.Metric+v1alpha1.Metric(" "+kind)], missed[g.Metric]))
 			}
 		}
 		lines = append(lines, ending[halted(x).Reason])
 	default:
-		lines = append(unique(append([]string{ending[halted(x).Reason]}, of(x.Status.Reasons)...), most-1), again)
+		lines = unique(append([]string{ending[halted(x).Reason]}, of(x.Status.Reasons)...), most-1)
+		if halted(x).Reason != v1alpha1.ReasonAborted {
+			lines = append(lines, again)
+		}
 	}
 	return named(unique(lines, most), x.Name, x.Namespace)
 }

@@ -43,7 +43,11 @@ func TestRemediesOfExperiments(t *testing.T) {
 			{Metric: "lostWrites", Met: metav1.ConditionFalse},
 			{Metric: "p50Microseconds", Met: metav1.ConditionFalse},
 			{Metric: "p99Microseconds", Met: metav1.ConditionFalse},
-		}}, []string{"loss-window.md", "See which stage was slow, and the processors' use, in `kubectl replab report a -n b`"}},
+		}}, []string{"topologies.md", "See which stage was slow, and the processors' use, in `kubectl replab report a -n b`"}},
+		"a control without a loss": {v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictFailed, Phase: "Complete", Goals: []v1alpha1.GoalStatus{
+			{Metric: "lostWrites", Limit: "min 1", Met: metav1.ConditionFalse},
+		}}, []string{"loss-window.md"}},
+		"aborted":     {with(inconclusive, condition("Deployed", v1alpha1.ReasonAborted, time.Second)), []string{"until the abort"}},
 		"ended early": {with(inconclusive, condition("Deployed", v1alpha1.ReasonPodUnschedulable, time.Second)), []string{"fewer nodes", "--replace"}},
 		"findings": {v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictInvalid, Phase: "Complete", Reasons: []string{
 			"2 writes are present more than once: something behind the app repeats writes.", "Another sentence.", "Fault a on pod b is not confirmed: c.", "The recorder failed: d.",

@@ -2,7 +2,7 @@ package remedy
 
 import "replab.dev/api/v1alpha1"
 
-const again = "Then repeat the run: `kubectl replab run FILE --replace`."
+const again = "Repeat the run; this deletes its results: `kubectl replab run FILE --replace`."
 
 // missed goals by their metric.
 var missed = map[v1alpha1.Metric]string{
@@ -21,7 +21,8 @@ var missed = map[v1alpha1.Metric]string{
 	"outageMilliseconds":       "See each fault's outage and the phases of the failover in `kubectl replab report NAME`: docs/how-to/outage.md.",
 	"rejectedWrites":           failures,
 	"indeterminateWrites":      "Writes without a reliable answer are no losses. See when in `kubectl replab report NAME`: docs/concepts/writes.md#indeterminate.",
-	"lostWrites":               "Acknowledged writes are gone, or a positive control saw no loss. See docs/how-to/no-loss.md and docs/how-to/loss-window.md.",
+	"lostWrites":               "Acknowledged writes are gone. Choose another durability or topology: docs/concepts/topologies.md.",
+	"lostWrites min":           "The positive control saw no loss. Widen the window in which writes can be lost: docs/how-to/loss-window.md.",
 	"conflictingWrites":        conflicts,
 	"divergentRows":            conflicts,
 	"ghostWrites":              "An old primary has writes that no other node has. See `kubectl replab report NAME`: docs/concepts/writes.md#ghost.",
@@ -42,7 +43,7 @@ var slow = []string{"Running", "Waiting", "Loading", "Counting"}
 
 // waits by the reason of the condition that is False.
 var waits = map[string]string{
-	"Suspended":                `Start it: kubectl patch repx NAME --type merge -p '{"spec":{"suspend":false}}'`,
+	"Suspended":                "Start it: `kubectl patch repx NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`",
 	v1alpha1.ReasonUndecodable: "Correct the field that the message names, and apply the file again: docs/reference/conditions.md#reasons-of-a-waiting-run.",
 	"Held":                     "Another operator carries it out. If no such operator runs, delete the Lease in the message: docs/how-to/debug.md#the-experiment-is-not-accepted.",
 	"ReferenceMissing":         "Create the missing object within 10 s: docs/reference/conditions.md#reasons-of-a-waiting-run.",
@@ -55,7 +56,7 @@ var waits = map[string]string{
 
 // suiteWaits by the reason of the condition Complete.
 var suiteWaits = map[string]string{
-	v1alpha1.ReasonSuspended:     `Let it go on: kubectl patch repsuite NAME --type merge -p '{"spec":{"suspend":false}}'`,
+	v1alpha1.ReasonSuspended:     "Let it go on: `kubectl patch repsuite NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`",
 	v1alpha1.ReasonNameTaken:     "Delete the experiment in the message, or create a suite of another name: docs/reference/conditions.md#reasons-of-a-waiting-suite.",
 	v1alpha1.ReasonSpecChanged:   "Restore the spec of the start, or set spec.abort to true: docs/reference/conditions.md#reasons-of-a-waiting-suite.",
 	v1alpha1.ReasonUndecodable:   "Delete the trial in the message: the suite repeats it while retries are left. See docs/how-to/suites.md#run-it.",

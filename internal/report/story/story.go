@@ -49,11 +49,19 @@ func lost(d *figures.Document) string {
 	case *f.Value == 0 && f.IsExact():
 		return "no acknowledged write was lost"
 	}
-	text := strings.NewReplacer("≥", "at least", "≤", "at most").Replace(f.Brief()) + " acknowledged writes were lost"
-	if all := d.Figure("status.writes.acknowledged"); all.Value != nil && f.IsExact() {
-		text = f.Brief() + " of " + all.Brief() + " acknowledged writes were lost"
+	were := " were lost"
+	if *f.Value == 1 && f.IsExact() {
+		were = " was lost"
 	}
-	return text
+	if all := d.Figure("status.writes.acknowledged"); all.Value != nil && f.IsExact() {
+		return f.Brief() + " of " + all.Brief() + " acknowledged writes" + were
+	}
+	return inWords(f.Brief()) + " acknowledged writes" + were
+}
+
+// inWords has no signs for bounds.
+func inWords(brief string) string {
+	return strings.NewReplacer("≥", "at least", "≤", "at most").Replace(brief)
 }
 
 func outage(d *figures.Document) string {
@@ -62,9 +70,9 @@ func outage(d *figures.Document) string {
 	case f.Value == nil:
 		return "the outage is unknown"
 	case len(d.Status.Faults) == 0:
-		return "the longest time without an acknowledged write was " + f.Brief()
+		return "the longest time without an acknowledged write was " + inWords(f.Brief())
 	}
-	text := "the longest outage was " + f.Brief()
+	text := "the longest outage was " + inWords(f.Brief())
 	for _, of := range d.Status.Faults {
 		if g := Gap(d, of); g != nil && *of.OutageMilliseconds == *f.Value && alone(d, of, g) {
 			return text + ", after " + of.Name + " at " + When(d, of)
@@ -183,16 +191,25 @@ func events(d *figures.Document, of v1alpha1.FaultStatus) (all []Event) {
 			after += *took.Value
 			all = append(all, Event{about + milliseconds(after), p.what})
 		}
-		return append(all, Event{milliseconds(*f.OutageMilliseconds), "first write again on " + f.NewPrimary})
+		return append(all, Event{firstWrite(d, "status.failover.outageMilliseconds"), "first write again on " + f.NewPrimary})
 	}
 	if g := Gap(d, of); g != nil && g.NextAcknowledgedAt != nil {
 		what := "first write again"
 		if g.NextNode != "" {
 			what += " on " + g.NextNode
 		}
-		return []Event{{milliseconds(*of.OutageMilliseconds), what}}
+		return []Event{{firstWrite(d, "status.faults["+of.Name+"].outageMilliseconds"), what}}
 	}
 	return nil
+}
+
+// firstWrite is when an outage that was measured was over, with its bounds where it has some.
+func firstWrite(d *figures.Document, path string) string {
+	f := d.Figure(path)
+	if f.Known() {
+		return milliseconds(*f.Value)
+	}
+	return inWords(f.Brief())
 }
 
 // Gap is the time without an acknowledged write that was the outage of a fault, nil where it is unknown which it was.

@@ -21,6 +21,7 @@ func TestTheHeadlineIsLossAndOutage(t *testing.T) {
 	for want, change := range map[string]func(*results.Results){
 		"No acknowledged write was lost, and the longest outage was 1.6 s, after crash at 20.0 s.":                       func(*results.Results) {},
 		"3 of 1,300 acknowledged writes were lost, and the longest outage was 1.6 s, after crash at 20.0 s.":             func(r *results.Results) { r.Status.Writes.Lost = ptr.To[int64](3) },
+		"1 of 1,300 acknowledged writes was lost, and the longest outage was 1.6 s, after crash at 20.0 s.":              func(r *results.Results) { r.Status.Writes.Lost = ptr.To[int64](1) },
 		"Whether acknowledged writes were lost is unknown, and the longest outage was 1.6 s, after crash at 20.0 s.":     func(r *results.Results) { r.Status.Writes.Lost = nil },
 		"No acknowledged write was lost, and the outage is unknown.":                                                     func(r *results.Results) { r.Status.OutageMilliseconds = nil },
 		"No acknowledged write was lost, and the longest outage was 2 s.":                                                func(r *results.Results) { r.Status.OutageMilliseconds = ptr.To[int64](2000) },
@@ -70,6 +71,14 @@ func TestTheStoryOfAFault(t *testing.T) {
 			},
 			only(func(f *story.Fault) {
 				f.Events = []story.Event{{"about 0.90 s", "detected"}, {"about 1.40 s", "semisync-db-1 promoted"}, crash.Events[2]}
+			}),
+		},
+		"an outage of at least so long": {
+			func(s *v1alpha1.ReplicationExperimentStatus) {
+				(*figure.Bounds)(&s.Bounds).AtLeast("failover.outageMilliseconds", 1600, "why")
+			},
+			only(func(f *story.Fault) {
+				f.Events = []story.Event{crash.Events[0], crash.Events[1], {"at least 1.6 s", crash.Events[2].What}}
 			}),
 		},
 		"an outage without a failover": {

@@ -45,7 +45,7 @@ var (
 	DataMadeAtUnknownTime  = clause("its data were created at %s by an unmeasured clock, perhaps during the load")
 	WritersUnknown         = clause("%d acknowledged writes named no node, and it may have taken some")
 	NoRecorder             = clause("the recorder's results are missing")
-	NothingAcknowledged    = cause("no write was acknowledged during the load", emptyFault)
+	NothingAcknowledged    = cause("no write was acknowledged during the load", noAcknowledgement)
 	NothingToLose          = cause("no write is known to have been acknowledged in the second before fault %s", emptyFault)
 	Because                = clause("%s")
 	OtherWriter            = clause("the surviving cluster may have other rows than node %s")
