@@ -68,6 +68,7 @@ func TestASentenceLeadsToItsRemedy(t *testing.T) {
 	}{
 		{Of(GoalUnknown, "p99Microseconds", "max 9", Of(NotMeasured)), unknownGoal},
 		{Of(GoalUnknown, "p99Microseconds", "max 9", Of(MeasuredMinimum, "8", Of(RecorderSlept))), busyMachine},
+		{Of(GoalUnknown, "lagP99Microseconds", "max 9", Of(MeasuredMinimum, "8", Of(NodeBehind))), unknownGoal},
 		{Of(RecorderFailed, "disk full\nand more"), recorderLog},
 		{Of(GoalMet), ""},
 		{Of(EvidenceMissing, "a"), missingEvidence},

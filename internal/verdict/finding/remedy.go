@@ -68,7 +68,9 @@ func (c Code) in(text string) bool {
 		parts[i] = regexp.QuoteMeta(strings.ReplaceAll(part, "%%", "%"))
 	}
 	pattern := strings.Join(parts, ".*")
-	if c.effect != Clause {
+	if c.effect == Clause {
+		pattern = "(^|: |; |because )" + pattern // not at the end of another clause: ", or the recorder stood still"
+	} else {
 		pattern = "^" + pattern + "$"
 	}
 	return regexp.MustCompile("(?s)" + pattern).MatchString(text)
