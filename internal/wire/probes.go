@@ -149,8 +149,8 @@ func (g Gap) Moved() bool {
 	return g.LastNode != "" && g.NextAcknowledgedAt != nil && g.NextNode != g.LastNode
 }
 
-// ChangesKnown tells whether the recorder has kept all changes of the node that acknowledges. Beside one gap that is still open it keeps one
-// less than there is room for.
+// ChangesKnown tells whether the recorder has kept all changes of the node that acknowledges. While a gap is open, there is
+// room for one change less.
 func (a *AvailabilityResult) ChangesKnown() bool {
 	if a == nil {
 		return false

@@ -448,7 +448,7 @@ func TestATimelineOfLongerSteps(t *testing.T) {
 		*s = wire.Second{At: s.At, Requests: s.Requests, Failures: s.Failures, LagMicroseconds: s.LagMicroseconds}
 	}
 	page := written(t, r)
-	for _, want := range []string{"Requests in each 10 seconds", "Each entry is of 10 seconds", "none of it was measured: Latency of each 10 seconds."} {
+	for _, want := range []string{"Requests in each 10 seconds", "Each entry spans 10 seconds", "none of it was measured: Latency of each 10 seconds."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -477,7 +477,7 @@ func TestAFaultOfAnUnknownClockIsAbout(t *testing.T) {
 	r := reporttest.SemiSync(t)
 	r.Status.Faults[0].Clock = nil
 	page := written(t, r)
-	for _, want := range []string{">Fault at about 20.0 s</button>", "<b>At about 20.0 s</b>", "Where that was not measured they are not set off"} {
+	for _, want := range []string{">Fault at about 20.0 s</button>", "<b>At about 20.0 s</b>", "Where it was not measured, they are approximate"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}

@@ -130,15 +130,15 @@ func lowerBounds(d *figures.Document) (all []string) {
 
 func timelineNotes(d *figures.Document) (notes []string) {
 	if n := d.Recorder.TimelineStepSeconds; n > 1 {
-		notes = append(notes, fmt.Sprintf("Each entry is of %d seconds, since the results would not have fitted otherwise; percentiles cannot be made from those of single seconds, and are absent.", n))
+		notes = append(notes, fmt.Sprintf("Each entry spans %d seconds, so that the results fit. It has no percentiles: those of single seconds cannot be combined.", n))
 	}
 	if n := d.Recorder.TimelineOmittedSeconds; n > 0 {
-		notes = append(notes, fmt.Sprintf("The last %d seconds of the load are not in it; they are part of all other figures.", n))
+		notes = append(notes, fmt.Sprintf("The last %d seconds of the load are missing here. All other figures include them.", n))
 	}
-	return append(notes, "The scales are those of the stages that count. Stages with a grey ground do not count, and their figures may lie beyond a scale.",
-		fmt.Sprintf("On scales of powers, what is below %d µs, also a lag below 0, stands at the foot of the picture.", chart.LogFoot),
-		"The lag of a node is the largest that was seen in that time, or the age of the oldest write that it had not shown: so it grows for a node that is cut off, also for an old primary.",
-		"Moments that are known by another clock than the recorder's are set off by the middle of what the two were measured to differ. Where that was not measured they are not set off, and only about right.")
+	return append(notes, "The stages that count set the scales. Stages on a grey ground do not count, and their figures may lie beyond a scale.",
+		fmt.Sprintf("On a logarithmic scale, values below %d µs are at the foot, also a lag below 0.", chart.LogFoot),
+		"A node's lag is the largest seen, or the age of its oldest missing write: it grows while the node is cut off.",
+		"Times by another clock are corrected by the measured difference to the recorder's clock. Where it was not measured, they are approximate.")
 }
 
 func floats(values []*int64) []float64 {
