@@ -24,7 +24,7 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 		},
 		"a replica that was behind at the end is named": {
 			func(w *wire.RecorderResults) { w.Lag = evidencetest.LagOf("db-1", 5, 2) }, true, true,
-			[]string{"Node db-1 had not shown 3 probe rows when the probe ended, the oldest after 7000 ms", "2 probe rows never reached a replica"},
+			[]string{"Node db-1 had not shown 3 probe rows when the probe ended, the oldest after 7000 ms", "At least 2 probe rows were lost with their primary"},
 		},
 		"an old primary that was away is named": {
 			func(w *wire.RecorderResults) {
@@ -54,8 +54,9 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 		},
 		"what was lost alone is stated without percentiles": {
 			func(w *wire.RecorderResults) {
-				w.Lag = &wire.LagResult{LagDistribution: wire.LagDistribution{Unseen: 4, Lost: 4}}
-			}, true, true, []string{"4 probe rows never reached a replica"},
+				of := wire.LagDistribution{Unseen: 4, Lost: 4}
+				w.Lag = &wire.LagResult{LagDistribution: wire.LagDistribution{Unseen: 8, Lost: 8}, Nodes: []wire.NodeLag{{Name: "db-1", LagDistribution: of}, {Name: "db-2", LagDistribution: of}}}
+			}, true, true, []string{"At least 4 probe rows were lost with their primary"},
 		},
 		"commits that no sample covers are told of": {
 			func(*wire.RecorderResults) {}, false, true,

@@ -137,7 +137,7 @@ var (
 	RowsApart         = note("%d probe rows waited on the other primary when the writes had moved: they have no lag here.")
 	ProbeHardlyWrote  = note("The lag probe wrote %d of %d rows that were due. The lag covers only the written rows.")
 	RowsSetApart      = clause("%d of %d probe rows had not reached a replica when the writes moved")
-	RowsLost          = note("%d probe rows never reached a replica and were lost with their primary: they have no lag.")
+	RowsLost          = note("At least %d probe rows were lost with their primary before a replica showed them: they have no lag.")
 	ReplicaOverlooked = note("Node %s was a replica again, but the probe did not see it follow: the lag is a minimum.")
 	FormerPrimaryAway = note("Node %s (a former primary) was not yet a replica for %d of %d probe rows: its lag omits them.")
 	UnwatchedAtMost   = note("No replica was there for %d of %d probe rows: the longest lag is at most %d µs.")

@@ -168,11 +168,15 @@ func lagRemarks(e evidence.Run, stated *v1alpha1.LagStatus) []finding.Finding {
 	for _, n := range behind(w) {
 		found = append(found, finding.Of(finding.RowsUnseen, n.Name, n.Unseen-n.Lost, ptr.Deref(n.OldestUnseenMicroseconds, 0)/1000))
 	}
+	lost := int64(0) // the sum has a row as often as there are replicas that lack it
+	for _, n := range w.Lag.Nodes {
+		lost = max(lost, n.Lost)
+	}
 	switch apart := setApart(e); {
 	case apart > 0:
 		found = append(found, finding.Of(finding.RowsApart, apart))
-	case w.Lag.Lost > 0:
-		found = append(found, finding.Of(finding.RowsLost, w.Lag.Lost))
+	case lost > 0:
+		found = append(found, finding.Of(finding.RowsLost, lost))
 	}
 	if due := w.Lag.Acknowledged + w.Lag.Discarded + w.Lag.Missed; w.Lag.Acknowledged*hardly < due {
 		found = append(found, finding.Of(finding.ProbeHardlyWrote, w.Lag.Acknowledged, due))
