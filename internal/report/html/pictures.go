@@ -36,11 +36,24 @@ func (p *Page) PercentileKeys() (all []Key) {
 	return all
 }
 
+// points are drawn where the figures are, or their bounds. One between two bounds that differ much has no place.
 func points(d *figures.Document, path string, all []percentile) (found []chart.Point) {
 	for _, p := range all {
-		if f := d.Figure(path + "." + p.field); f.Value != nil {
-			found = append(found, chart.Point{Name: p.name + " " + f.Text(), Colour: p.colour, Value: float64(*f.Value), Open: f.AtLeast != nil && f.AtMost == nil, Below: f.AtLeast == nil && f.AtMost != nil})
+		f := d.Figure(path + "." + p.field)
+		if f.Value == nil {
+			continue
 		}
+		point := chart.Point{Name: p.name + " " + f.Text(), Colour: p.colour, Value: float64(*f.Value)}
+		switch {
+		case f.Known(), f.Doubtful():
+		case f.AtMost == nil:
+			point.Open, point.Value = true, float64(*f.AtLeast)
+		case f.AtLeast == nil:
+			point.Below, point.Value = true, float64(*f.AtMost)
+		default:
+			continue
+		}
+		found = append(found, point)
 	}
 	return found
 }

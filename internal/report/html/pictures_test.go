@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/internal/figure"
+	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
 	"replab.dev/internal/results"
 )
@@ -31,6 +35,25 @@ func pictured(t *testing.T, files string) (all []results.Results) {
 		all = append(all, r)
 	}
 	return all
+}
+
+// TestPointsStandWhereTheirBoundsAre: one between two bounds has no place.
+func TestPointsStandWhereTheirBoundsAre(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	l := r.Status.Load.Latency
+	l.P50Microseconds, l.P95Microseconds, l.P99Microseconds, l.MaxMicroseconds = 3000, 9000, 20_000, 90_000
+	r.Status.Bounds = nil
+	b := (*figure.Bounds)(&r.Status.Bounds)
+	b.Between("load.latency.p95Microseconds", 0, 400_000, "why")
+	b.AtLeast("load.latency.p99Microseconds", 16_000, "why")
+	var got []string
+	for _, p := range points(figures.Of(r), "status.load", latencyPercentiles) {
+		got = append(got, fmt.Sprint(p.Name, " at ", p.Value, p.Open))
+	}
+	want := []string{"p50 3 ms at 3000 false", "p99 ≥ 16 ms at 16000 true", "maximum 90 ms at 90000 false"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 // TestChromiumTakesPictures of the pages for people, into the folder of REPLAB_PICTURES: of the report of a run, or of the comparison of several.
