@@ -119,7 +119,11 @@ func (d *Document) faults() Table {
 	for _, f := range d.Status.Faults {
 		injected, confirmed, method := "no", string(f.State), ""
 		if f.InjectedTime != nil {
-			injected = fmt.Sprintf("%+.3f s", d.Moment(*f.InjectedTime, f.Clock))
+			at := f.InjectedTime.Time
+			if f.Clock != nil {
+				at = at.Add(-f.Clock.Ahead())
+			}
+			injected = d.After(at)
 		}
 		if f.Evidence != "" {
 			confirmed += ": " + f.Evidence
@@ -227,8 +231,8 @@ func (d *Document) ofBound() Table {
 
 // After is a time as seconds since the load began, as the clock has it that it is by.
 func (d *Document) After(t time.Time) string {
-	if d.Status.LoadStartTime == nil {
+	if d.Began().IsZero() {
 		return t.UTC().Format(time.RFC3339)
 	}
-	return fmt.Sprintf("%+.3f s", t.Sub(d.Status.LoadStartTime.Time).Seconds())
+	return fmt.Sprintf("%+.3f s", t.Sub(d.Began()).Seconds())
 }

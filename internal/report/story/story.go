@@ -140,6 +140,9 @@ func Faults(d *figures.Document) (all []Fault) {
 
 // When a fault was injected, in seconds of the load: about, where its clock was not measured, or not as finely as is shown.
 func When(d *figures.Document, of v1alpha1.FaultStatus) string {
+	if d.Began().IsZero() {
+		return of.InjectedTime.UTC().Format(time.RFC3339)
+	}
 	at := func(ahead int64) string {
 		return Seconds(d.Moment(*of.InjectedTime, &v1alpha1.ClockStatus{LeastAheadMicroseconds: ahead, MostAheadMicroseconds: ahead}))
 	}

@@ -1,6 +1,7 @@
 package story_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,26 @@ func TestTheHeadlineIsLossAndOutage(t *testing.T) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
+}
+
+// TestAFaultOfALoadWithoutAStartHasADate: seconds from no start would be a number that was not measured.
+func TestAFaultOfALoadWithoutAStartHasADate(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Status.LoadStartTime, r.Recorder = nil, nil
+	d := figures.Of(r)
+	want := r.Status.Faults[0].InjectedTime.UTC().Format(time.RFC3339)
+	if got := story.When(d, r.Status.Faults[0]); got != want {
+		t.Errorf("it came at %q, want %q", got, want)
+	}
+	for _, table := range d.Tables() {
+		if at := slices.Index(table.Head, "injected"); at >= 0 {
+			if got := table.Rows[0][at].Words; got != want {
+				t.Errorf("the table has %q, want %q", got, want)
+			}
+			return
+		}
+	}
+	t.Error("no table has when a fault was injected")
 }
 
 func TestTheStoryOfAFault(t *testing.T) {
