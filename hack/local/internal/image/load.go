@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 
 	"replab.dev/hack/local/internal/layout"
 	"replab.dev/hack/local/internal/say"
@@ -36,14 +37,24 @@ type stamp struct {
 }
 
 // Prepare makes the layers of the images whose folders are named, or of all, so
-// that EnsureAll finds them. It needs no store.
+// that EnsureAll finds them. It needs no store. Programs compile while packages
+// are unpacked. Layers of binaries are left to EnsureAll.
 func Prepare(l layout.Layout, only []string) error {
 	all, err := Load(l)
 	if err != nil {
 		return err
 	}
+	var programs, packages error
+	var lanes sync.WaitGroup
+	lanes.Go(func() { programs = prepare(l, all, only, func(d Definition) bool { return d.Go != nil }) })
+	lanes.Go(func() { packages = prepare(l, all, only, func(d Definition) bool { return d.Go == nil && d.Binary == nil }) })
+	lanes.Wait()
+	return errors.Join(programs, packages)
+}
+
+func prepare(l layout.Layout, all []Definition, only []string, mine func(Definition) bool) error {
 	for _, d := range all {
-		if !d.wanted(only) {
+		if !d.wanted(only) || !mine(d) {
 			continue
 		}
 		if _, err := d.layers(l); err != nil && !errors.Is(err, errAbsent) {

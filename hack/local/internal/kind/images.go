@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"sigs.k8s.io/yaml"
 
@@ -81,12 +82,14 @@ func (w Wish) Prepare(l layout.Layout) error {
 			return fmt.Errorf("public images cannot be pulled, and to assemble others: %w", err)
 		}
 	}
+	var k6, images error
+	var lanes sync.WaitGroup
 	if len(only) == 0 || slices.Contains(only, bins.K6) {
-		if err := bins.Ensure(l, []string{bins.K6}); err != nil {
-			return err
-		}
+		lanes.Go(func() { k6 = bins.Ensure(l, []string{bins.K6}) })
 	}
-	return image.Prepare(l, only)
+	lanes.Go(func() { images = image.Prepare(l, only) })
+	lanes.Wait()
+	return errors.Join(k6, images)
 }
 
 // settle is where images come from and which are brought.
