@@ -29,6 +29,7 @@ func TestDualPrimary(t *testing.T) {
 
 // TestDualPrimarySecondKilled kills the node without writes: nothing is to be moved.
 func TestDualPrimarySecondKilled(t *testing.T) {
+	inFull(t)
 	x := variant(t, "dual-primary", "dual-second", 25, func(s *v1alpha1.ReplicationExperimentSpec) {
 		s.Topology.Engine, s.Topology.DualPrimary.SemiSync = v1alpha1.EngineMariaDB, ptr.To(false)
 		s.Faults[0].Node, s.Faults[0].AtSeconds, s.Faults[0].HoldSeconds = ptr.To[int32](1), 8, 5
@@ -41,6 +42,7 @@ func TestDualPrimarySecondKilled(t *testing.T) {
 
 // TestDualPrimaryBothKilled leaves no node for a while. Each has flushed what it acknowledged, and both exchange it once they are back.
 func TestDualPrimaryBothKilled(t *testing.T) {
+	inFull(t)
 	x := variant(t, "dual-primary", "dual-both", 25, func(s *v1alpha1.ReplicationExperimentSpec) {
 		s.Faults[0].AtSeconds, s.Faults[0].HoldSeconds = 8, 4
 		second := s.Faults[0]

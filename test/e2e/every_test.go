@@ -27,6 +27,8 @@ var onlyWith = map[string]string{
 	"semisync-proxysql":                      "REPLAB_PROXYSQL_IMAGE",
 	"findings/semisync-proxysql-retries":     "REPLAB_PROXYSQL_IMAGE",
 	"semisync-degraded":                      "E2E_FULL",
+	"delete-pod":                             "E2E_FULL",
+	"mariadb-async-loss":                     "E2E_FULL",
 	"mariadb-async":                          "E2E_FULL",
 	"findings/galera-sync-wait":              "E2E_FULL",
 	"findings/galera-volatile":               "E2E_FULL",
@@ -42,6 +44,8 @@ var onlyWith = map[string]string{
 	"findings/patroni-both-die":              "E2E_FULL",
 	"findings/patroni-store":                 "E2E_FULL",
 	"findings/patroni-store-failsafe":        "E2E_FULL",
+	"seeds/001":                              "E2E_FULL",
+	"seeds/002":                              "E2E_FULL",
 	"seeds/003":                              "E2E_FULL",
 	"seeds/004":                              "E2E_FULL",
 }

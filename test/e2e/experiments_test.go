@@ -87,6 +87,7 @@ func TestMariaDBSemiSync(t *testing.T) {
 }
 
 func TestMariaDBAsyncLoss(t *testing.T) {
+	inFull(t)
 	carryOut(t, "mariadb-async-loss", v1alpha1.VerdictPassed, lostSome)
 }
 

@@ -131,6 +131,7 @@ func TestGaleraAllDead(t *testing.T) {
 // TestGaleraSwitchover has the writes given to another member as planned, and then to the third: nothing is lost, no member is the worse for it,
 // and who had them goes on as a reader.
 func TestGaleraSwitchover(t *testing.T) {
+	inFull(t)
 	x := variant(t, "galera", "galera-switchover", 30, func(s *v1alpha1.ReplicationExperimentSpec) {
 		s.Faults = []v1alpha1.Fault{
 			{Name: "planned", AtSeconds: 8, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionSwitchover},

@@ -26,8 +26,8 @@ var testenv env.Environment
 // full is the tier.
 var full = os.Getenv("E2E_FULL") != ""
 
-// inFull skips a test in the short tier, which has no time for it: a failover by Patroni takes half a minute, until the leader's lock is over,
-// and other runs there have much of what the rest would show.
+// inFull skips a test in the short tier, which has time for one run of each behaviour. Failovers by Patroni take half a minute each, until the
+// leader's lock is over.
 func inFull(t *testing.T) {
 	t.Helper()
 	if os.Getenv("E2E_FULL") == "" {

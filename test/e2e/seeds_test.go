@@ -84,10 +84,11 @@ func eightOr32(s v1alpha1.Stage) bool {
 
 // TestSeed002: with logReplicaUpdates the second node sends back much of what it received, without it far less.
 func TestSeed002(t *testing.T) {
+	inFull(t)
 	s := shortSuite(t, "seeds/002", func(s *v1alpha1.ReplicationExperimentSpec) {
 		shortStages(s, 6, func(v1alpha1.Stage) bool { return true })
 		openLoop(s)
-	}, "sent-back", "kept")
+	})
 	runSuite(t, s, func(t *testing.T, s *v1alpha1.ReplicationSuite) {
 		back := func(variant string) float64 {
 			received, ok := median(s, variant, "replicationSentBytesPerSecond", "", "db-0 to db-1")
@@ -97,11 +98,7 @@ func TestSeed002(t *testing.T) {
 			}
 			return sent / received
 		}
-		pairs := map[string]string{"sent-back": "kept"}
-		if full {
-			pairs["async-sent-back"] = "async-kept"
-		}
-		for with, without := range pairs {
+		for with, without := range map[string]string{"sent-back": "kept", "async-sent-back": "async-kept"} {
 			if a, b := back(with), back(without); a < 0.3 || b > a/4 { // few writes share an acknowledgment at this rate
 				t.Errorf("%s sends back %.3f of what it received, %s %.3f", with, a, without, b)
 			}
@@ -178,6 +175,7 @@ func kept(t *testing.T, name, variant string) *v1alpha1.ReplicationExperiment {
 
 // TestSeed001AcrossTheOcean: each commit takes a round trip, and more users make more of them in it.
 func TestSeed001AcrossTheOcean(t *testing.T) {
+	inFull(t)
 	x := kept(t, "seeds/001", "eu1-us1")
 	shortStages(&x.Spec, 6, eightOr32)
 	t.Parallel()

@@ -43,6 +43,7 @@ func TestDeletedPodBehindServices(t *testing.T) {
 
 // TestDeletedPod deletes the primary's pod as experiments/delete-pod.yaml does.
 func TestDeletedPod(t *testing.T) {
+	inFull(t)
 	carryOut(t, "delete-pod", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		failedOver(t, s)
 		lostNothing(t, s)
