@@ -1,6 +1,7 @@
 package distance
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -60,6 +61,15 @@ func late(x *v1alpha1.ReplicationExperiment) {
 	x.Status.Verdict, x.Status.Reasons = v1alpha1.VerdictInconclusive, []string{"Stage many: packets to " + n.Name + " were late by 501 µs on average, and so on."}
 }
 
+// longer makes the round trip to the node of late too long after the load.
+func longer(x *v1alpha1.ReplicationExperiment, microseconds int64) {
+	s := &x.Status
+	r := &s.Distance.RoundTrips[0]
+	r.After = &v1alpha1.RoundTripFigures{P50Microseconds: microseconds}
+	s.Verdict = v1alpha1.VerdictInconclusive
+	s.Reasons = append(s.Reasons, fmt.Sprintf("The round trip from %s to %s was %d µs after the load, instead of 20000 µs.", r.From, r.To, microseconds))
+}
+
 func TestProblems(t *testing.T) {
 	type run = v1alpha1.ReplicationExperiment
 	last := func(x *run) *v1alpha1.StageDistance {
@@ -69,17 +79,26 @@ func TestProblems(t *testing.T) {
 		change func(*run)
 		says   string // "" where nothing is wrong
 	}{
-		"as it must be":                     {func(*run) {}, ""},
-		"packets came late":                 {func(x *run) { late(x) }, ""},
-		"slow where packets came late":      {func(x *run) { late(x); last(x).OfBoundPermille = 400 }, ""},
-		"no distance":                       {func(x *run) { x.Status.Distance = nil }, "The distance is <nil>"},
-		"packets dropped":                   {func(x *run) { x.Status.Distance.Nodes[0].DroppedPackets = ptr.To[int64](1) }, "links of semisync-distance-db-0"},
-		"packets not counted":               {func(x *run) { x.Status.Distance.Nodes[2].LatePackets = nil }, "links of semisync-distance-db-2"},
-		"links never set":                   {func(x *run) { x.Status.Distance.Nodes[1].LinkedTime = nil }, "db-1 were not set"},
-		"links that stand":                  {func(x *run) { x.Status.Distance.RemovedTime = nil }, "ended at <nil>"},
-		"a link that nobody measured":       {func(x *run) { x.Status.Distance.RoundTrips = x.Status.Distance.RoundTrips[:1] }, "from semisync-distance-db-0 to semisync-distance-db-2 was not measured"},
-		"another link twice":                {func(x *run) { x.Status.Distance.RoundTrips[1] = x.Status.Distance.RoundTrips[0] }, "db-2 was not measured"},
-		"an app whose link nobody measured": {func(x *run) { x.Spec.App.Zone = "there" }, "from semisync-distance-db-0 to semisync-distance-social- was not measured"},
+		"as it must be":     {func(*run) {}, ""},
+		"packets came late": {func(x *run) { late(x) }, ""},
+		"a longer round trip where packets came late": {func(x *run) {
+			late(x)
+			longer(x, 21_900)
+		}, ""},
+		"a round trip longer than packets were late": {func(x *run) {
+			late(x)
+			longer(x, 22_100)
+		}, "22100 µs after it"},
+		"a longer round trip, and no late packet": {func(x *run) { longer(x, 21_900) }, "21900 µs after it"},
+		"slow where packets came late":            {func(x *run) { late(x); last(x).OfBoundPermille = 400 }, ""},
+		"no distance":                             {func(x *run) { x.Status.Distance = nil }, "The distance is <nil>"},
+		"packets dropped":                         {func(x *run) { x.Status.Distance.Nodes[0].DroppedPackets = ptr.To[int64](1) }, "links of semisync-distance-db-0"},
+		"packets not counted":                     {func(x *run) { x.Status.Distance.Nodes[2].LatePackets = nil }, "links of semisync-distance-db-2"},
+		"links never set":                         {func(x *run) { x.Status.Distance.Nodes[1].LinkedTime = nil }, "db-1 were not set"},
+		"links that stand":                        {func(x *run) { x.Status.Distance.RemovedTime = nil }, "ended at <nil>"},
+		"a link that nobody measured":             {func(x *run) { x.Status.Distance.RoundTrips = x.Status.Distance.RoundTrips[:1] }, "from semisync-distance-db-0 to semisync-distance-db-2 was not measured"},
+		"another link twice":                      {func(x *run) { x.Status.Distance.RoundTrips[1] = x.Status.Distance.RoundTrips[0] }, "db-2 was not measured"},
+		"an app whose link nobody measured":       {func(x *run) { x.Spec.App.Zone = "there" }, "from semisync-distance-db-0 to semisync-distance-social- was not measured"},
 		"a link that is too short": {func(x *run) {
 			x.Status.Distance.RoundTrips[1].After = &v1alpha1.RoundTripFigures{P50Microseconds: 18_900}
 		}, "and is 20300 µs before the load, 90 µs then without distance, 18900 µs after it"},
