@@ -80,8 +80,12 @@ func runSuite(t *testing.T, s *v1alpha1.ReplicationSuite, assess func(*testing.T
 			for _, v := range s.Spec.Variants {
 				largest = max(largest, requested(trial(t, s, v.Name)))
 			}
-			hold(ctx, t, halfCluster)
-			defer cluster.Release(halfCluster)
+			need := halfCluster
+			if full {
+				need = wholeCluster // its figures are held against documents
+			}
+			hold(ctx, t, need)
+			defer cluster.Release(need)
 			check(t, requests.Acquire(ctx, largest))
 			t.Cleanup(func() { requests.Release(largest) })
 			s.ObjectMeta = metav1.ObjectMeta{Name: s.Name, Namespace: namespace}
