@@ -11,15 +11,15 @@ import (
 var (
 	cpuFamily      = metrics.Counter("replab_agent_server_cpu_seconds_total", "Processor time of the server; absent while none runs.")
 	memoryFamily   = metrics.Gauge("replab_agent_server_resident_memory_bytes", "Resident memory of the server; absent while none runs.")
-	readFamily     = metrics.Counter("replab_agent_server_read_bytes_total", "What the server had fetched from disks; absent while none runs.")
-	writtenFamily  = metrics.Counter("replab_agent_server_written_bytes_total", "What the server had sent to disks; absent while none runs.")
-	receivedFamily = metrics.Counter("replab_agent_network_receive_bytes_total", "What the pod's network received; absent while no server runs.")
-	sentFamily     = metrics.Counter("replab_agent_network_transmit_bytes_total", "What the pod's network sent; absent while no server runs.")
-	holdsFamily    = metrics.Gauge("replab_agent_holds", "Faults whose hold stands: the server is not started again while there is one.")
-	leaseFamily    = metrics.Gauge("replab_agent_lease_held", "1 while the server may be writable by a lease; absent where the topology has none.")
+	readFamily     = metrics.Counter("replab_agent_server_read_bytes_total", "Bytes that the server read from disks; absent while none runs.")
+	writtenFamily  = metrics.Counter("replab_agent_server_written_bytes_total", "Bytes that the server wrote to disks; absent while none runs.")
+	receivedFamily = metrics.Counter("replab_agent_network_receive_bytes_total", "Bytes that the pod received; absent while no server runs.")
+	sentFamily     = metrics.Counter("replab_agent_network_transmit_bytes_total", "Bytes that the pod sent; absent while no server runs.")
+	holdsFamily    = metrics.Gauge("replab_agent_holds", "Faults that still hold. The server is not started while one does.")
+	leaseFamily    = metrics.Gauge("replab_agent_lease_held", "1 while a lease lets the server take writes; absent if the topology has no leases.")
 
-	delayedFamily = metrics.Counter("replab_agent_link_delayed_packets_total", "Packets that came to be delayed; absent while nothing was delayed.")
-	lateFamily    = metrics.Counter("replab_agent_link_late_packets_total", "Packets that were let go more than 5% of their delay, and more than 1 ms, after it; absent while nothing was delayed.")
+	delayedFamily = metrics.Counter("replab_agent_link_delayed_packets_total", "Packets that were delayed; absent before the first.")
+	lateFamily    = metrics.Counter("replab_agent_link_late_packets_total", "Delayed packets that left over 5% and over 1 ms too late; absent before the first delayed packet.")
 )
 
 func families() []*metrics.Family {

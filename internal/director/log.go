@@ -66,11 +66,11 @@ func tellMoments(before, after wire.DirectorState) {
 
 var (
 	epochFamily       = metrics.Gauge("replab_director_epoch", "The epoch, which grows with each promotion; absent before the first.")
-	openedFamily      = metrics.Gauge("replab_director_primary_opened", "1 for the node that is primary and was made writable; 0 for the one that is being made primary.", "node")
-	roleFamily        = metrics.Gauge("replab_director_node_role", "1 for the role that the director sees a node in: Writer, Reader, Isolated or Down.", "node", "role")
+	openedFamily      = metrics.Gauge("replab_director_primary_opened", "1 for a primary that takes writes; 0 for a node that is being promoted.", "node")
+	roleFamily        = metrics.Gauge("replab_director_node_role", "1 for the node's role by the director's account: Writer, Reader, Isolated or Down.", "node", "role")
 	caughtUpFamily    = metrics.Gauge("replab_director_node_caught_up", "1 while a replica has applied all that the primary has executed.", "node")
-	failoversFamily   = metrics.Gauge("replab_director_failovers", "Changes of the primary that the director has on record, those that were asked for among them.")
-	switchoversFamily = metrics.Gauge("replab_director_switchovers", "Changes of the primary that were asked for, as far as the director has them on record.")
+	failoversFamily   = metrics.Gauge("replab_director_failovers", "Recorded changes of the primary, including requested ones.")
+	switchoversFamily = metrics.Gauge("replab_director_switchovers", "Recorded changes of the primary that were requested.")
 )
 
 func families() []*metrics.Family {

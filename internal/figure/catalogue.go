@@ -78,10 +78,10 @@ var ofLoad = []Entry{
 	{Name: "meanMicroseconds", Path: "load.latency.meanMicroseconds", Title: "latency mean (successes)", Better: Lower, InStages: true},
 	{Name: "standardDeviationMicroseconds", Path: "load.latency.standardDeviationMicroseconds", Title: "standard deviation (successes)", Better: Lower, InStages: true, Absent: "no request succeeded"},
 	latency("p50"), between("p75"), between("p90"), latency("p95"), latency("p99"), latency("max"),
-	{Name: "requests", Path: "load.requests", Title: "requests", InStages: true, Compared: true, Rate: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests", Help: "Requests of all stages that count."}},
+	{Name: "requests", Path: "load.requests", Title: "requests", InStages: true, Compared: true, Rate: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests", Help: "Requests, in the stages that count."}},
 	{
 		Name: "failedRequests", Path: "load.failures", Title: "failed requests", Better: Lower, Goal: true, PartOf: "load.requests", InStages: true,
-		Compared: true, Rate: true, ThroughApp: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_failures", Help: "Of these, those without a 2xx answer."},
+		Compared: true, Rate: true, ThroughApp: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_failures", Help: "Failed requests: without a 2xx answer, in the stages that count."},
 	},
 	{Name: "timeouts", Path: "load.timeouts", Title: "timeouts", Better: Lower, PartOf: "load.requests", InStages: true, ThroughApp: true, Absent: "spec.load.timeoutMilliseconds is not set"},
 	{
@@ -99,7 +99,7 @@ func latency(p string) Entry {
 	return Entry{
 		Name: p + "Microseconds", Path: "load.latency." + p + "Microseconds", Title: "latency " + titles[p], Better: Lower, Goal: true, InStages: true, Compared: true,
 		ThroughApp: true, Tile: p == "p99", Column: only(p == "p99", "P99"), Main: true, Absent: "no request succeeded",
-		Gauge: Gauge{Name: "replab_experiment_load_latency_seconds", Help: "Latency of all requests: p50, p95, p99 and max. A failed request is slower than every one that succeeded.", Divisor: microseconds, Label: "percentile", Of: p},
+		Gauge: Gauge{Name: "replab_experiment_load_latency_seconds", Help: "Latency of all requests: p50, p95, p99 and max. A failed request counts as slowest.", Divisor: microseconds, Label: "percentile", Of: p},
 	}
 }
 
@@ -173,7 +173,7 @@ var ofOutages = []Entry{
 func set(name string, e Entry) Entry {
 	e.Path, e.Main, e.Gauge = "writes."+name, true, Gauge{
 		Name: "replab_experiment_writes", Label: "set", Of: name,
-		Help: "Writes by the sets of the ledger and of the tables: sent, acknowledged, rejected, indeterminate; after the audit present, lost, recovered, vanished, duplicates, unexpected.",
+		Help: "Writes by set: sent, acknowledged, rejected, indeterminate; after the audit present, lost, recovered, vanished, duplicates, unexpected.",
 	}
 	return e
 }

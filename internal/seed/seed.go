@@ -149,8 +149,8 @@ func (s *seeder) attempt(ctx context.Context) (int64, error) {
 }
 
 var (
-	usersFamily  = metrics.Gauge("replab_seed_users", "Users that are known to be in the table.")
-	wantedFamily = metrics.Gauge("replab_seed_users_wanted", "Users that are to be in the table.")
+	usersFamily  = metrics.Gauge("replab_seed_users", "Users known to be in the table.")
+	wantedFamily = metrics.Gauge("replab_seed_users_wanted", "Users planned for the table.")
 )
 
 func families() []*metrics.Family { return []*metrics.Family{usersFamily, wantedFamily} }

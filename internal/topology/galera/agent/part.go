@@ -33,11 +33,11 @@ func (m *Member) Describe(state *wire.NodeState) error {
 }
 
 var (
-	writerFamily   = metrics.Gauge("replab_agent_group_writer", "1 for the member that this agent takes for the one with the writes; absent where servers form no group.", "writer")
-	primaryFamily  = metrics.Gauge("replab_agent_group_primary_component", "1 while the members that are connected with this one may commit; absent while the server does not answer.")
-	syncedFamily   = metrics.Gauge("replab_agent_group_synced", "1 while this member has what the others have; absent while the server does not answer.")
-	membersFamily  = metrics.Gauge("replab_agent_group_members", "Servers that this member is connected with, its own included; absent while the server does not answer.")
-	sequenceFamily = metrics.Counter("replab_agent_group_transactions_total", "Transactions of the group's history that this member has committed; absent while the server does not answer.")
+	writerFamily   = metrics.Gauge("replab_agent_group_writer", "1 for the member that has the writes, by this agent's account; absent without a group.", "writer")
+	primaryFamily  = metrics.Gauge("replab_agent_group_primary_component", "1 while this member's part of the group may commit; absent while the server does not answer.")
+	syncedFamily   = metrics.Gauge("replab_agent_group_synced", "1 while this member is in step with the group; absent while the server does not answer.")
+	membersFamily  = metrics.Gauge("replab_agent_group_members", "Servers connected with this member, including itself; absent while the server does not answer.")
+	sequenceFamily = metrics.Counter("replab_agent_group_transactions_total", "Transactions of the group that this member has committed; absent while the server does not answer.")
 )
 
 // Families of a member's metrics.

@@ -44,14 +44,14 @@ func (m *Member) Writes() (bool, string) {
 }
 
 var (
-	answersFamily   = metrics.Gauge("replab_agent_manager_up", "1 while the server's manager answers; absent where none runs the server.")
-	leaderFamily    = metrics.Gauge("replab_agent_manager_leader", "1 while this node holds the lock of who takes the writes; absent where no manager runs the server.")
-	streamingFamily = metrics.Gauge("replab_agent_manager_streaming", "1 while the server is a standby that receives another one's log; absent where no manager runs the server.")
-	standbyFamily   = metrics.Gauge("replab_agent_manager_synchronous", "1 while the managers count the node among the standbys that commits wait for; absent where no manager runs the server.")
-	waitsFamily     = metrics.Gauge("replab_agent_manager_commits_wait", "1 while the server has commits wait for standbys; absent where no manager runs the server.")
-	pauseFamily     = metrics.Gauge("replab_agent_manager_paused", "1 while the managers decide nothing; absent where no manager runs the server.")
+	answersFamily   = metrics.Gauge("replab_agent_manager_up", "1 while the server's manager answers; absent without a manager.")
+	leaderFamily    = metrics.Gauge("replab_agent_manager_leader", "1 while this node holds the leader's lock; absent without a manager.")
+	streamingFamily = metrics.Gauge("replab_agent_manager_streaming", "1 while the server is a standby that receives a server's log; absent without a manager.")
+	standbyFamily   = metrics.Gauge("replab_agent_manager_synchronous", "1 while commits may wait for this node as a standby, by the managers' account; absent without a manager.")
+	waitsFamily     = metrics.Gauge("replab_agent_manager_commits_wait", "1 while commits on the server wait for standbys; absent without a manager.")
+	pauseFamily     = metrics.Gauge("replab_agent_manager_paused", "1 while the managers are paused; absent without a manager.")
 	timelineFamily  = metrics.Gauge("replab_agent_manager_timeline", "Timeline that the server writes or receives; absent while the server does not answer.")
-	logFamily       = metrics.Counter("replab_agent_manager_log_bytes_total", "How far the server's log has come: written of a writer, received and applied of a standby; absent while the server does not answer.", "position")
+	logFamily       = metrics.Counter("replab_agent_manager_log_bytes_total", "Position in the log: written on a writer, received and applied on a standby; absent while the server does not answer.", "position")
 )
 
 // Families of a member's metrics.
