@@ -1,5 +1,5 @@
 // Package lag measures replication lag from outside: it writes rows through the write path and watches every node for each of them, in one
-// process on one monotonic clock. docs/architecture.md, "The lag probe", says what a sample is, and what is never seen.
+// process on one monotonic clock. docs/internals.md, "The lag probe", says what a sample is, and what is never seen.
 package lag
 
 import (

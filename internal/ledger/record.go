@@ -10,7 +10,7 @@
 //	12      4      CRC-32C (Castagnoli) of bytes 0 to 11
 //
 // The header comes first and once: its id is the bytes "RPLG" and the version, 1, its time the epoch in milliseconds since 1970. Ids begin at 1,
-// and leases follow one another without a gap. docs/architecture.md, "The ledger", says what survives what.
+// and leases follow one another without a gap. docs/internals.md, "The ledger", says what survives what.
 package ledger
 
 import (

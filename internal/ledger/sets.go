@@ -130,7 +130,7 @@ func ReadBitmap(r io.Reader) (Bitmap, error) {
 	return b, nil
 }
 
-// Comparison holds the sizes of the sets of writes that docs/architecture.md defines, from exact sets: two errors of the same
+// Comparison holds the sizes of the sets of writes that docs/internals.md defines, from exact sets: two errors of the same
 // size cannot hide each other.
 type Comparison struct {
 	Sent          int64

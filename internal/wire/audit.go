@@ -70,7 +70,7 @@ type DivergentColumn struct {
 	Values map[string]string `json:"values"`
 }
 
-// WriteSets are the sizes of the sets of writes that docs/architecture.md defines, taken on the primary, or with AuditConfig.Independent on all
+// WriteSets are the sizes of the sets of writes that docs/internals.md defines, taken on the primary, or with AuditConfig.Independent on all
 // nodes that could be read.
 type WriteSets struct {
 	LedgerCounts
