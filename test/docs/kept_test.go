@@ -15,14 +15,7 @@ import (
 // TestTheExampleOfTheReadmeIsAKeptRun, as a terminal shows it today, down to its faults.
 func TestTheExampleOfTheReadmeIsAKeptRun(t *testing.T) {
 	const name = "semisync"
-	packed, err := os.ReadFile(filepath.Join(experiment.Root(), "test", "kept", "testdata", name+".json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var kept results.Results
-	if err := results.Unpack(packed, &kept); err != nil {
-		t.Fatal(err)
-	}
+	kept := readKept(t, name)
 	summary := table.Result(&v1alpha1.ReplicationExperiment{Spec: kept.Spec, Status: kept.Status})
 	summary, _, _ = strings.Cut(summary, "Node ")
 	page := filepath.Join(experiment.Root(), "README.md")
@@ -43,4 +36,17 @@ func TestTheExampleOfTheReadmeIsAKeptRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// readKept reads the results document of a run in test/kept.
+func readKept(t *testing.T, name string) (kept results.Results) {
+	t.Helper()
+	packed, err := os.ReadFile(filepath.Join(experiment.Root(), "test", "kept", "testdata", name+".json.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := results.Unpack(packed, &kept); err != nil {
+		t.Fatal(err)
+	}
+	return kept
 }

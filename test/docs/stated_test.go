@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
 
-	"replab.dev/internal/results"
 	"replab.dev/test/experiment"
 )
 
@@ -64,15 +63,7 @@ func thousands(t *testing.T, digits string) string {
 
 func lostInKept(t *testing.T, name string) string {
 	t.Helper()
-	packed, err := os.ReadFile(filepath.Join(experiment.Root(), "test", "kept", "testdata", name+".json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var kept results.Results
-	if err := results.Unpack(packed, &kept); err != nil {
-		t.Fatal(err)
-	}
-	w := kept.Status.Writes
+	w := readKept(t, name).Status.Writes
 	return fmt.Sprintf("1 | %d | %d", *w.Lost, w.Acknowledged)
 }
 
