@@ -432,6 +432,10 @@ func (in *FaultStatus) DeepCopyInto(out *FaultStatus) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.OutageStartTime != nil {
+		in, out := &in.OutageStartTime, &out.OutageStartTime
+		*out = (*in).DeepCopy()
+	}
 	if in.LossWindowMilliseconds != nil {
 		in, out := &in.LossWindowMilliseconds, &out.LossWindowMilliseconds
 		*out = new(int64)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
@@ -164,4 +165,40 @@ func outageText(s v1alpha1.ReplicationExperimentStatus, path string) string {
 		return fmt.Sprintf("≥%d", *f.AtLeast)
 	}
 	return fmt.Sprintf("%d (%d)", *f.AtMost, *f.AtMost-*f.AtLeast)
+}
+
+// TestAnOutageHasItsStart where it is known which time without an acknowledged write was the longest.
+func TestAnOutageHasItsStart(t *testing.T) {
+	exact := []wire.Clock{evidencetest.Clock("db-0", 0, 0), evidencetest.Clock("db-1", 0, 0)}
+	vague := []wire.Clock{evidencetest.Clock("db-0", -400, 400)}
+	kill, late := evidencetest.Hit("crash", "db-0", 30_005), evidencetest.Hit("crash", "db-0", 29_800)
+	same := []evidencetest.Hole{{From: 20_000, To: 20_700, Node: "db-0"}, {From: 30_000, To: 30_700, Node: "db-1"}}
+	for name, c := range map[string]struct {
+		holes  []evidencetest.Hole
+		faults []v1alpha1.FaultStatus
+		clocks []wire.Clock
+		want   []*metav1.MicroTime
+	}{
+		"a failover":                        {same, []v1alpha1.FaultStatus{kill}, exact, []*metav1.MicroTime{evidencetest.AtPtr(30_000)}},
+		"the later of two of one length":    {same, []v1alpha1.FaultStatus{evidencetest.Hit("early", "db-1", 20_010), kill}, exact, []*metav1.MicroTime{evidencetest.AtPtr(20_000), evidencetest.AtPtr(30_000)}},
+		"one before the fault or after it":  {[]evidencetest.Hole{{From: 28_000, To: 29_700, Node: "db-0"}, {From: 30_000, To: 30_700, Node: "db-1"}}, []v1alpha1.FaultStatus{late}, vague, []*metav1.MicroTime{nil}},
+		"the same whatever the clock shows": {[]evidencetest.Hole{{From: 30_000, To: 30_700, Node: "db-1"}}, []v1alpha1.FaultStatus{late}, vague, []*metav1.MicroTime{evidencetest.AtPtr(30_000)}},
+		"a clock that was never measured":   {same, []v1alpha1.FaultStatus{kill}, nil, []*metav1.MicroTime{nil}},
+		"one that never ended":              {[]evidencetest.Hole{{From: 59_500}}, []v1alpha1.FaultStatus{evidencetest.Hit("crash", "db-0", 59_510)}, exact, []*metav1.MicroTime{evidencetest.AtPtr(59_500)}},
+		"a fault within another's outage": {
+			[]evidencetest.Hole{{From: 30_000, To: 36_000, Node: "db-1"}},
+			[]v1alpha1.FaultStatus{kill, evidencetest.Hit("within", "db-1", 34_000)},
+			exact,
+			[]*metav1.MicroTime{evidencetest.AtPtr(30_000), evidencetest.AtPtr(30_000)},
+		},
+	} {
+		e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
+		e.Recorder.Availability, e.Recorder.Clocks, e.Faults = evidencetest.Available(c.holes...), c.clocks, c.faults
+		Judge(e, &s)
+		for i, f := range s.Faults {
+			if !f.OutageStartTime.Equal(c.want[i]) {
+				t.Errorf("%s: the outage of %s began at %v, want %v", name, f.Name, f.OutageStartTime, c.want[i])
+			}
+		}
+	}
 }

@@ -224,8 +224,8 @@ func zooms(d *figures.Document, c chart.Timeline) (all []Zoom) {
 		}
 		last = at
 		from, to := at, at
-		if g := story.Gap(d, f); g != nil {
-			from, to = math.Min(at, d.Moment(g.LastAcknowledgedAt, nil)), d.Moment(*g.NextAcknowledgedAt, nil)
+		if o := story.OutageOf(d, f); o != nil {
+			from, to = math.Min(at, o.From), math.Max(at, o.To)
 		}
 		around := math.Max(3*c.Step, (to-from)/3)
 		all = append(all, Zoom{"Fault at " + story.When(d, f), math.Max(from-around, c.From), math.Min(to+around, c.To)})
@@ -291,15 +291,20 @@ func eventsOf(d *figures.Document, c chart.Timeline) chart.Timeline {
 // lettersAcross are about as many as a narrow picture has room for in a row.
 const lettersAcross = 55
 
-// outages of the faults. Faults may share one.
+// outages of the faults. Faults may share one, and one that the next fault cut short is a part of that fault's.
 func outages(d *figures.Document) (all []chart.Band) {
-	var told *wire.Gap
 	for _, f := range d.Status.Faults {
-		if g := story.Gap(d, f); g != nil && g != told {
-			told = g
-			took := d.Figure("status.faults[" + f.Name + "].outageMilliseconds")
-			at := chart.Span{From: d.Moment(g.LastAcknowledgedAt, nil), To: d.Moment(*g.NextAcknowledgedAt, nil)}
-			all = append(all, chart.Band{Name: "outage " + took.Brief(), Class: "outage", Loose: true, Span: at})
+		o := story.OutageOf(d, f)
+		if o == nil {
+			continue
+		}
+		b := chart.Band{Name: "outage " + d.Figure("status.faults["+f.Name+"].outageMilliseconds").Brief(), Class: "outage", Loose: true, Span: chart.Span{From: o.From, To: o.To}}
+		i := slices.IndexFunc(all, func(other chart.Band) bool { return other.From == b.From })
+		switch {
+		case i < 0:
+			all = append(all, b)
+		case all[i].To < b.To:
+			all[i] = b
 		}
 	}
 	return all

@@ -4,7 +4,6 @@ package story
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/figures"
-	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
@@ -74,21 +72,21 @@ func outage(d *figures.Document) string {
 	}
 	text := "the longest outage was " + inWords(f.Brief())
 	for _, of := range d.Status.Faults {
-		if g := Gap(d, of); g != nil && *of.OutageMilliseconds == *f.Value && alone(d, of, g) {
+		if o := OutageOf(d, of); o != nil && *of.OutageMilliseconds == *f.Value && alone(d, of, o) {
 			return text + ", after " + of.Name + " at " + When(d, of)
 		}
 	}
 	return text
 }
 
-// alone tells of a gap that did not begin before its fault, and that no other fault was near. Clocks and probes are less than a second off.
-func alone(d *figures.Document, of v1alpha1.FaultStatus, g *wire.Gap) bool {
-	begun := d.Moment(g.LastAcknowledgedAt, nil) - 1
+// alone tells of an outage that did not begin before its fault, and that no other fault was near. Clocks and probes are less than a second off.
+func alone(d *figures.Document, of v1alpha1.FaultStatus, o *Outage) bool {
+	begun := o.From - 1
 	for _, f := range d.Status.Faults {
 		if f.Name == of.Name || f.InjectedTime == nil {
 			continue
 		}
-		if at := d.Moment(*f.InjectedTime, f.Clock); at > begun && at < d.Moment(*g.NextAcknowledgedAt, nil) {
+		if at := d.Moment(*f.InjectedTime, f.Clock); at > begun && at < o.To {
 			return false
 		}
 	}
@@ -196,10 +194,10 @@ func events(d *figures.Document, of v1alpha1.FaultStatus) (all []Event) {
 		}
 		return append(all, Event{firstWrite(d, "status.failover.outageMilliseconds"), "first write again on " + f.NewPrimary})
 	}
-	if g := Gap(d, of); g != nil && g.NextAcknowledgedAt != nil {
+	if o := OutageOf(d, of); o != nil && o.Gap != nil && !o.Longer {
 		what := "first write again"
-		if g.NextNode != "" {
-			what += " on " + g.NextNode
+		if o.Gap.NextNode != "" {
+			what += " on " + o.Gap.NextNode
 		}
 		return []Event{{firstWrite(d, "status.faults["+of.Name+"].outageMilliseconds"), what}}
 	}
@@ -215,56 +213,40 @@ func firstWrite(d *figures.Document, path string) string {
 	return inWords(f.Brief())
 }
 
-// Gap is the time without an acknowledged write that was the outage of a fault, nil where it is unknown which it was.
-func Gap(d *figures.Document, of v1alpha1.FaultStatus) *wire.Gap {
-	if of.InjectedTime == nil || of.OutageMilliseconds == nil || d.Recorder == nil || d.Recorder.Availability == nil {
+// Outage of a fault, in seconds of the load.
+type Outage struct {
+	From, To float64
+	// Gap that it is, or a part of; nil where no write failed in it and it was too short to be listed.
+	Gap *wire.Gap
+	// Longer tells that the gap went on: until after the next fault, or beyond the end of the recording.
+	Longer bool
+}
+
+// OutageOf a fault, nil where it is unknown when it was.
+func OutageOf(d *figures.Document, of v1alpha1.FaultStatus) *Outage {
+	if of.InjectedTime == nil || of.OutageStartTime == nil || of.OutageMilliseconds == nil || d.Began().IsZero() {
 		return nil
 	}
-	at, next := d.Moment(*of.InjectedTime, of.Clock), following(d, of)
+	from := d.Moment(*of.OutageStartTime, nil)
+	o := &Outage{From: from, To: from + float64(*of.OutageMilliseconds)/1000}
+	if d.Recorder == nil || d.Recorder.Availability == nil {
+		return o
+	}
+	middle := of.OutageStartTime.Add(time.Duration(*of.OutageMilliseconds) * time.Millisecond / 2)
 	for i, g := range d.Recorder.Availability.Gaps {
-		switch {
-		case g.DurationMicroseconds == nil || g.NextAcknowledgedAt == nil || d.Moment(*g.NextAcknowledgedAt, nil) < at:
-		case !next.IsZero() && g.NextAcknowledgedAt.After(next):
-			return nil
-		case equal(*g.DurationMicroseconds, *of.OutageMilliseconds):
-			return &d.Recorder.Availability.Gaps[i]
+		if over := g.NextAcknowledgedAt; g.LastAcknowledgedAt.Time.Before(middle) && (over == nil || over.After(middle)) {
+			o.Gap = &d.Recorder.Availability.Gaps[i]
+			o.Longer = over == nil || d.Moment(*over, nil)-o.To > 0.001 // it is in whole milliseconds
 		}
 	}
-	return nil
-}
-
-// equal lengths, apart from how one of them is rounded.
-func equal(microseconds, milliseconds int64) bool {
-	off := microseconds - 1000*milliseconds
-	return off > -1000 && off < 1000
-}
-
-// following is when the next fault came at the latest, by the recorder's clock. Zero is no such fault.
-func following(d *figures.Document, of v1alpha1.FaultStatus) time.Time {
-	all := evidence.Events(d.Status.Faults, evidence.Moment{})
-	i := slices.IndexFunc(all, func(e evidence.Event) bool {
-		return slices.ContainsFunc(e.Faults, func(f int) bool { return d.Status.Faults[f].Name == of.Name })
-	})
-	return evidence.Following(all, i).Latest
-}
-
-// cut tells of an outage that had not ended when the next fault came.
-func cut(d *figures.Document, of v1alpha1.FaultStatus) bool {
-	next := following(d, of)
-	if next.IsZero() || d.Recorder == nil || d.Recorder.Availability == nil {
-		return false
-	}
-	return slices.ContainsFunc(d.Recorder.Availability.Gaps, func(g wire.Gap) bool {
-		over := g.NextAcknowledgedAt != nil && !g.NextAcknowledgedAt.After(next)
-		return !over && equal(next.Sub(g.LastAcknowledgedAt.Time).Microseconds(), *of.OutageMilliseconds)
-	})
+	return o
 }
 
 func facts(d *figures.Document, of v1alpha1.FaultStatus) (all []string) {
 	figure := func(field string) string { return "status.faults[" + of.Name + "]." + field }
 	if f := d.Figure(figure("outageMilliseconds")); f.Value != nil {
 		text := "The longest time without an acknowledged write was " + f.Brief()
-		if cut(d, of) {
+		if o := OutageOf(d, of); o != nil && o.Longer && f.AtMost != nil {
 			text += ", until the next fault"
 		}
 		all = append(all, text+".")

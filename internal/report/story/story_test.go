@@ -18,6 +18,9 @@ import (
 	"replab.dev/internal/results"
 )
 
+// mayBeAnother has it open which time without an acknowledged write was the outage, as in documents that do not say when it began.
+func mayBeAnother(s *v1alpha1.ReplicationExperimentStatus) { s.Faults[0].OutageStartTime = nil }
+
 func TestTheHeadlineIsLossAndOutage(t *testing.T) {
 	for want, change := range map[string]func(*results.Results){
 		"No acknowledged write was lost, and the longest outage was 1.6 s, after crash at 20.0 s.":                       func(*results.Results) {},
@@ -25,6 +28,7 @@ func TestTheHeadlineIsLossAndOutage(t *testing.T) {
 		"1 of 1,300 acknowledged writes was lost, and the longest outage was 1.6 s, after crash at 20.0 s.":              func(r *results.Results) { r.Status.Writes.Lost = ptr.To[int64](1) },
 		"Whether acknowledged writes were lost is unknown, and the longest outage was 1.6 s, after crash at 20.0 s.":     func(r *results.Results) { r.Status.Writes.Lost = nil },
 		"No acknowledged write was lost, and the outage is unknown.":                                                     func(r *results.Results) { r.Status.OutageMilliseconds = nil },
+		"No acknowledged write was lost, and the longest outage was 1.6 s.":                                              func(r *results.Results) { mayBeAnother(&r.Status) },
 		"No acknowledged write was lost, and the longest outage was 2 s.":                                                func(r *results.Results) { r.Status.OutageMilliseconds = ptr.To[int64](2000) },
 		"No acknowledged write was lost, and the longest time without an acknowledged write was 1.6 s.":                  func(r *results.Results) { r.Status.Faults = nil },
 		"No acknowledged write was lost, and the longest outage was 1.6 s; not known to have been carried out: crash.":   func(r *results.Results) { r.Status.Faults[0].InjectedTime = nil },
@@ -106,10 +110,8 @@ func TestTheStoryOfAFault(t *testing.T) {
 			func(s *v1alpha1.ReplicationExperimentStatus) { s.Failover = nil },
 			only(func(f *story.Fault) { f.Events = crash.Events[2:] }),
 		},
-		"an outage that no gap explains": {
-			func(s *v1alpha1.ReplicationExperimentStatus) {
-				s.Failover, s.Faults[0].OutageMilliseconds = nil, ptr.To[int64](1602)
-			},
+		"an outage at an unknown time": {
+			func(s *v1alpha1.ReplicationExperimentStatus) { s.Failover = nil; mayBeAnother(s) },
 			only(func(f *story.Fault) { f.Events = nil }),
 		},
 		"an unknown outage": {
@@ -168,8 +170,11 @@ func second(s *v1alpha1.ReplicationExperimentStatus, after time.Duration, first,
 // TestTheHeadlineBlamesNoWrongFault for an outage that several faults were near.
 func TestTheHeadlineBlamesNoWrongFault(t *testing.T) {
 	for want, change := range map[string]func(*v1alpha1.ReplicationExperimentStatus){
-		"1.6 s.":                        func(s *v1alpha1.ReplicationExperimentStatus) { second(s, 1400*time.Millisecond, 1412, 1600) },
-		"1.6 s, after crash at 20.0 s.": func(s *v1alpha1.ReplicationExperimentStatus) { second(s, 10*time.Second, 1600, 300) },
+		"1.6 s.": func(s *v1alpha1.ReplicationExperimentStatus) { second(s, 1400*time.Millisecond, 1412, 1600) },
+		"1.6 s, after crash at 20.0 s.": func(s *v1alpha1.ReplicationExperimentStatus) {
+			second(s, 10*time.Second, 1600, 300)
+			s.Faults[1].OutageStartTime = nil
+		},
 		"1.6 s, after again at 19.9 s.": func(s *v1alpha1.ReplicationExperimentStatus) {
 			second(s, -100*time.Millisecond, 300, 1600)
 			s.Faults = s.Faults[1:]
@@ -195,13 +200,30 @@ func TestAnOutageEndsAtTheNextFault(t *testing.T) {
 	}
 }
 
-// TestAGapAfterTheNextFaultIsOfThatFault, also one of the same length.
-func TestAGapAfterTheNextFaultIsOfThatFault(t *testing.T) {
+// TestAnOutageIsFoundByItsStart, and not by its length: another gap is as long.
+func TestAnOutageIsFoundByItsStart(t *testing.T) {
 	r := reporttest.SemiSync(t)
-	second(&r.Status, -10*time.Second, 1600, 1600)
+	gap := r.Recorder.Availability.Gaps[0]
+	gap.LastAcknowledgedAt, gap.NextNode = metav1.NewMicroTime(gap.LastAcknowledgedAt.Add(time.Minute)), "semisync-db-2"
+	gap.NextAcknowledgedAt = ptr.To(metav1.NewMicroTime(gap.NextAcknowledgedAt.Add(time.Minute)))
+	r.Recorder.Availability.Gaps = append(r.Recorder.Availability.Gaps, gap)
+	r.Status.Failover, r.Status.Faults[0].OutageStartTime = nil, &gap.LastAcknowledgedAt
+	want := []story.Event{{After: "1.60 s", What: "first write again on semisync-db-2"}}
+	if diff := cmp.Diff(want, story.Faults(figures.Of(r))[0].Events); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestAnOutageWithoutAFailedWriteHasNoEnd that a gap would tell, and still a place in the time.
+func TestAnOutageWithoutAFailedWriteHasNoEnd(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Recorder.Availability.Gaps, r.Status.Failover = nil, nil
 	d := figures.Of(r)
-	if story.Gap(d, d.Status.Faults[0]) == nil || story.Gap(d, d.Status.Faults[1]) != nil {
-		t.Error("the gap is not of the fault before it alone")
+	if o := story.OutageOf(d, d.Status.Faults[0]); o == nil || o.From != 20 || o.To != 21.6 || o.Gap != nil {
+		t.Errorf("the outage is %+v", o)
+	}
+	if told := story.Faults(d)[0]; len(told.Events) > 0 {
+		t.Errorf("it tells of %v", told.Events)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/figure"
@@ -94,15 +95,19 @@ func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
 func state(e evidence.Run, s *evidence.Status) {
 	s.OutageMilliseconds = nil
 	for i := range s.Faults {
-		s.Faults[i].OutageMilliseconds = nil
+		s.Faults[i].OutageMilliseconds, s.Faults[i].OutageStartTime = nil, nil
 	}
 	each, all, known := outages(e)
 	if !known {
 		return
 	}
+	q, _ := silences(e)
 	for _, o := range each {
 		for _, i := range o.Faults {
 			s.Faults[i].OutageMilliseconds = ptr.To(o.stated())
+			if o.began != nil {
+				s.Faults[i].OutageStartTime = ptr.To(metav1.NewMicroTime(q.From.Add(time.Duration(*o.began) * time.Microsecond)))
+			}
 		}
 	}
 	s.OutageMilliseconds = ptr.To(all.stated())

@@ -1,7 +1,10 @@
 package outage
 
 import (
+	"slices"
 	"time"
+
+	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
@@ -14,6 +17,8 @@ type silence struct {
 	endless bool
 	// cut tells that it was not over when the next fault came, and is told up to then.
 	cut bool
+	// began is its begin after the load's start, nil where both bounds are not of one silence.
+	began *int64
 }
 
 // quiet is what the recorder knows of the times without an acknowledged write, in microseconds after the load's start.
@@ -48,20 +53,22 @@ type span struct {
 // longest of the silences that belong to a time of which only bounds are known: no wider than wide and no narrower than narrow.
 func (q quiet) longest(wide, narrow span) silence {
 	found := silence{high: q.unlisted(wide)}
-	for _, s := range q.Longest {
-		full := wide.part(s)
-		if full > found.high {
-			found.high, found.cut = full, full < s.LengthMicroseconds
-		}
-		found.low = max(found.low, narrow.part(s)-s.PausedMicroseconds)
+	all := q.Longest
+	if q.Last != nil {
+		all = append(slices.Clone(all), *q.Last)
 	}
-	if s := q.Last; s != nil {
-		if full := wide.part(*s); full > 0 && full == s.LengthMicroseconds {
-			found.endless, found.high, found.cut = true, max(found.high, full), false
-		} else if full > found.high {
-			found.high, found.cut = full, true
+	longest, surely := -1, -1 // the silences that high and low are of
+	for i, s := range all {
+		full := wide.part(s)
+		if endless := i == len(q.Longest) && full > 0 && full == s.LengthMicroseconds; endless || full > found.high {
+			longest, found.endless, found.high, found.cut = i, endless, max(found.high, full), full < s.LengthMicroseconds
 		}
-		found.low = max(found.low, narrow.part(*s)-s.PausedMicroseconds)
+		if ran := narrow.part(s) - s.PausedMicroseconds; ran > found.low {
+			surely, found.low = i, ran
+		}
+	}
+	if longest >= 0 && longest == surely {
+		found.began = ptr.To(all[longest].EndMicroseconds - all[longest].LengthMicroseconds)
 	}
 	return found
 }
