@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
@@ -176,6 +177,9 @@ func TestOfTwoWritersSideBySideNoFailoverIsStatedThatOneOfThemDoesNotTell(t *tes
 		const says = "and clients may have written to db-1 and db-0 side by side after a switchover."
 		if said := strings.Contains(strings.Join(allSaid(s), "\n"), says); (s.Failover != nil) != c.stated || said == c.stated {
 			t.Errorf("%s: %+v, %q", name, s.Failover, s.Reasons)
+		}
+		if f := figure.Read(&s, "failover.outageMilliseconds"); (f.Because == "") != c.stated { // else a report would say that no node took over
+			t.Errorf("%s: the outage is %v, why %q", name, f.Value, f.Because)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func (d *Document) Figure(path string) figure.Figure {
 	case !isField(path):
 		f.Because = NoSuch + path
 	default:
-		f.Because = whyAbsent(path)
+		f.Because = d.whyAbsent(path)
 	}
 	return f
 }
@@ -124,8 +124,21 @@ func (d *Document) recorded(path string) figure.Figure {
 
 const seeNotes = "reasons and notes say why"
 
-// whyAbsent is what the catalogue says of a figure that the run says nothing of.
-func whyAbsent(path string) string {
+// whyAbsent is what the catalogue says of a figure that the run says nothing of. Of a document without a load nothing is known, and that a latency
+// is absent since no request succeeded is told by the requests alone.
+func (d *Document) whyAbsent(path string) string {
+	if d.Status.Load == nil {
+		return seeNotes
+	}
+	if of, _, ok := strings.Cut(path, ".latency."); ok {
+		requests, failures := figure.At(d.Results, of+".requests"), figure.At(d.Results, of+".failures")
+		switch {
+		case requests == nil || failures == nil:
+			return seeNotes
+		case *requests > *failures:
+			return "the document does not have it"
+		}
+	}
 	for _, entry := range figure.All() {
 		if entry.Absent != "" && entry.Matches(strings.TrimPrefix(path, "status.")) {
 			return entry.Absent

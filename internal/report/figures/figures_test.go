@@ -121,8 +121,21 @@ func TestAnAbsentFigureSaysWhy(t *testing.T) {
 			t.Errorf("%s: %s, why %q, want %q", path, f.Text(), f.Because, want)
 		}
 	}
+	const none, older = "no request succeeded", "the document does not have it"
+	const of = "recorder.stages[open].operations[register]"
+	r.Recorder.Stages[1].Operations = []wire.OperationResult{{Name: "register", Requests: 2, Latency: &wire.Latency{P50Microseconds: 1}}}
+	r.Status.Load.Latency.P75Microseconds = nil
+	r.Status.Load.Stages[0].Latency, r.Status.Load.Stages[0].Failures = nil, r.Status.Load.Stages[0].Requests
+	for path, want := range map[string]string{
+		"status.load.latency.p75Microseconds": older, "status.load.stages[warmup].latency.p75Microseconds": none, of + ".latency.p75Microseconds": older,
+		"status.load.stages[unknown].latency.p75Microseconds": "reasons and notes say why",
+	} {
+		if f := d.Figure(path); f.Value != nil || f.Because != want {
+			t.Errorf("%s: %v, why %q, want %q", path, f.Value, f.Because, want)
+		}
+	}
 	for _, path := range figures.Main() {
-		if f := document(t, results.Results{}).Figure(path); f.Because == "" || f.Value != nil {
+		if f := document(t, results.Results{}).Figure(path); f.Because != "reasons and notes say why" || f.Value != nil {
 			t.Errorf("%s of a run without figures: %v, why %q", path, f.Value, f.Because)
 		}
 	}

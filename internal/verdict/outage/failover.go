@@ -146,15 +146,24 @@ func phases(e evidence.Run, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	}
 }
 
+// failoverUnknown says why there may have been another failover than the one that is stated, or one where none is.
+func failoverUnknown(e evidence.Run, f *v1alpha1.FailoverStatus) finding.Finding {
+	if _, _, unknown := takeover(e); !unknown.None() {
+		return unknown
+	}
+	if f == nil && e.Recorder != nil && evidence.UnnamedWrites(e.Recorder) > 0 && slices.ContainsFunc(e.State.Failovers, func(m topology.Failover) bool { return evidence.InLoad(e, m) }) {
+		return finding.Of(finding.WritesUnnamed, evidence.UnnamedWrites(e.Recorder))
+	}
+	return finding.Finding{}
+}
+
 // phasesUnknown says why only the first phase of a failover is stated, or none.
 func phasesUnknown(e evidence.Run, status *evidence.Status) []finding.Finding {
 	f := status.Failover
-	if _, _, unknown := takeover(e); !unknown.None() {
-		return []finding.Finding{finding.Of(finding.FailoverUnknown, unknown)}
+	if why := failoverUnknown(e, f); !why.None() {
+		return []finding.Finding{finding.Of(finding.FailoverUnknown, why)}
 	}
 	switch {
-	case f == nil && e.Recorder != nil && evidence.UnnamedWrites(e.Recorder) > 0 && slices.ContainsFunc(e.State.Failovers, func(m topology.Failover) bool { return evidence.InLoad(e, m) }):
-		return []finding.Finding{finding.Of(finding.FailoverUnknown, finding.Of(finding.WritesUnnamed, evidence.UnnamedWrites(e.Recorder)))}
 	case f == nil || f.PromotedTime != nil || !e.State.Known:
 		return nil
 	case f.DetectedTime != nil:

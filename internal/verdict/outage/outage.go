@@ -169,6 +169,9 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 		}
 	}
 	boundSilence(b, "outageMilliseconds", all)
+	if why := failoverUnknown(e, s.Failover); !why.None() {
+		b.Unknown("failover.outageMilliseconds", why.String())
+	}
 	if s.Failover == nil || s.Failover.OutageMilliseconds == nil {
 		return
 	}
