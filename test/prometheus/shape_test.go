@@ -75,13 +75,18 @@ func TestTheRunNamesTheCommandOfItsReport(t *testing.T) {
 	t.Errorf("no panel of run.json has %q", command)
 }
 
-// TestTimesOfManyScalesAreLogarithmic: beside a node that is down, lags of milliseconds would be a line at 0.
+// TestTimesOfManyScalesAreLogarithmic: beside a node that is down, lags of milliseconds would be a line at 0. A lag of 0 has a place on the scale.
 func TestTimesOfManyScalesAreLogarithmic(t *testing.T) {
 	found := 0
 	for _, p := range dashboards(t)["run.json"].Panels {
 		if d := p.FieldConfig.Defaults; p.Type == "timeseries" && d.Unit == "s" && !strings.HasPrefix(p.Title, "Time since") {
 			if found++; d.Custom.ScaleDistribution.Type != "log" {
 				t.Errorf("%s is drawn on the scale %q", p.Title, d.Custom.ScaleDistribution.Type)
+			}
+			for _, q := range p.Targets {
+				if strings.Contains(q.Expr, "lag_seconds") && !strings.HasPrefix(q.Expr, "clamp_min(") {
+					t.Errorf("%s leaves out a lag of 0: %s", p.Title, q.Expr)
+				}
 			}
 		}
 	}
