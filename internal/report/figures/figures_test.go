@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
@@ -320,4 +322,21 @@ func TestTheTopologyNamesItsServerOnce(t *testing.T) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
+}
+
+// TestAGapNamesTheFaultWhoseOutageItIs, and one of no fault none.
+func TestAGapNamesTheFaultWhoseOutageItIs(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	other := r.Recorder.Availability.Gaps[0]
+	other.LastAcknowledgedAt, other.NextAcknowledgedAt = metav1.NewMicroTime(other.LastAcknowledgedAt.Add(time.Minute)), ptr.To(metav1.NewMicroTime(other.NextAcknowledgedAt.Add(time.Minute)))
+	r.Recorder.Availability.Gaps = append(r.Recorder.Availability.Gaps, other)
+	for _, table := range document(t, r).Tables() {
+		if at := slices.Index(table.Head, "outage after"); at >= 0 {
+			if got := []string{table.Rows[0][at].Words, table.Rows[1][at].Words}; !slices.Equal(got, []string{"crash", ""}) {
+				t.Errorf("they are the outages of %q", got)
+			}
+			return
+		}
+	}
+	t.Error("there is no such table")
 }

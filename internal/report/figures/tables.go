@@ -142,14 +142,20 @@ func (d *Document) faults() Table {
 const mostGaps = 20
 
 func (d *Document) gaps() Table {
-	t := Table{Title: "Times without an acknowledged write", Section: "Faults", Detail: true, Head: []string{"from", "last of", "next of"}}
+	t := Table{Title: "Times without an acknowledged write", Section: "Faults", Detail: true, Head: []string{"from", "last of", "next of", "outage after"}}
 	if d.Recorder == nil || d.Recorder.Availability == nil {
 		return t
 	}
 	var rows []row
 	all := d.Recorder.Availability.Gaps
 	for i, g := range all[:min(mostGaps, len(all))] {
-		rows = append(rows, row{fmt.Sprintf("recorder.availability.gaps[%d]", i), []string{d.After(g.LastAcknowledgedAt.Time), g.LastNode, g.NextNode}})
+		var faults []string
+		for _, f := range d.Status.Faults {
+			if o := d.OutageOf(f); o != nil && o.Gap == &all[i] {
+				faults = append(faults, f.Name)
+			}
+		}
+		rows = append(rows, row{fmt.Sprintf("recorder.availability.gaps[%d]", i), []string{d.After(g.LastAcknowledgedAt.Time), g.LastNode, g.NextNode, strings.Join(faults, ", ")}})
 	}
 	t.fill(d, []column{{"took", "durationMicroseconds"}, {"writes that failed in it", "errors"}, {"of which the recorder did not run", "pausedMicroseconds"}}, rows)
 	t.Notes = nil // the last one may not have ended

@@ -224,7 +224,7 @@ func zooms(d *figures.Document, c chart.Timeline) (all []Zoom) {
 		}
 		last = at
 		from, to := at, at
-		if o := story.OutageOf(d, f); o != nil {
+		if o := d.OutageOf(f); o != nil {
 			from, to = math.Min(at, o.From), math.Max(at, o.To)
 		}
 		around := math.Max(3*c.Step, (to-from)/3)
@@ -294,7 +294,7 @@ const lettersAcross = 55
 // outages of the faults. Faults may share one, and one that the next fault cut short is a part of that fault's.
 func outages(d *figures.Document) (all []chart.Band) {
 	for _, f := range d.Status.Faults {
-		o := story.OutageOf(d, f)
+		o := d.OutageOf(f)
 		if o == nil {
 			continue
 		}

@@ -11,7 +11,6 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/figures"
-	"replab.dev/internal/wire"
 )
 
 // Headline says in one sentence what the faults did: lost writes and the outage.
@@ -72,7 +71,7 @@ func outage(d *figures.Document) string {
 	}
 	text := "the longest outage was " + inWords(f.Brief())
 	for _, of := range d.Status.Faults {
-		if o := OutageOf(d, of); o != nil && *of.OutageMilliseconds == *f.Value && alone(d, of, o) {
+		if o := d.OutageOf(of); o != nil && *of.OutageMilliseconds == *f.Value && alone(d, of, o) {
 			return text + ", after " + of.Name + " at " + When(d, of)
 		}
 	}
@@ -80,7 +79,7 @@ func outage(d *figures.Document) string {
 }
 
 // alone tells of an outage that did not begin before its fault, and that no other fault was near. Clocks and probes are less than a second off.
-func alone(d *figures.Document, of v1alpha1.FaultStatus, o *Outage) bool {
+func alone(d *figures.Document, of v1alpha1.FaultStatus, o *figures.Outage) bool {
 	begun := o.From - 1
 	for _, f := range d.Status.Faults {
 		if f.Name == of.Name || f.InjectedTime == nil {
@@ -194,7 +193,7 @@ func events(d *figures.Document, of v1alpha1.FaultStatus) (all []Event) {
 		}
 		return append(all, Event{firstWrite(d, "status.failover.outageMilliseconds"), "first write again on " + f.NewPrimary})
 	}
-	if o := OutageOf(d, of); o != nil && o.Gap != nil && !o.Longer {
+	if o := d.OutageOf(of); o != nil && o.Gap != nil && !o.Longer {
 		what := "first write again"
 		if o.Gap.NextNode != "" {
 			what += " on " + o.Gap.NextNode
@@ -213,40 +212,11 @@ func firstWrite(d *figures.Document, path string) string {
 	return inWords(f.Brief())
 }
 
-// Outage of a fault, in seconds of the load.
-type Outage struct {
-	From, To float64
-	// Gap that it is, or a part of; nil where no write failed in it and it was too short to be listed.
-	Gap *wire.Gap
-	// Longer tells that the gap went on: until after the next fault, or beyond the end of the recording.
-	Longer bool
-}
-
-// OutageOf a fault, nil where it is unknown when it was.
-func OutageOf(d *figures.Document, of v1alpha1.FaultStatus) *Outage {
-	if of.InjectedTime == nil || of.OutageStartTime == nil || of.OutageMilliseconds == nil || d.Began().IsZero() {
-		return nil
-	}
-	from := d.Moment(*of.OutageStartTime, nil)
-	o := &Outage{From: from, To: from + float64(*of.OutageMilliseconds)/1000}
-	if d.Recorder == nil || d.Recorder.Availability == nil {
-		return o
-	}
-	middle := of.OutageStartTime.Add(time.Duration(*of.OutageMilliseconds) * time.Millisecond / 2)
-	for i, g := range d.Recorder.Availability.Gaps {
-		if over := g.NextAcknowledgedAt; g.LastAcknowledgedAt.Time.Before(middle) && (over == nil || over.After(middle)) {
-			o.Gap = &d.Recorder.Availability.Gaps[i]
-			o.Longer = over == nil || d.Moment(*over, nil)-o.To > 0.001 // it is in whole milliseconds
-		}
-	}
-	return o
-}
-
 func facts(d *figures.Document, of v1alpha1.FaultStatus) (all []string) {
 	figure := func(field string) string { return "status.faults[" + of.Name + "]." + field }
 	if f := d.Figure(figure("outageMilliseconds")); f.Value != nil {
 		text := "The longest time without an acknowledged write was " + f.Brief()
-		if o := OutageOf(d, of); o != nil && o.Longer && f.AtMost != nil {
+		if o := d.OutageOf(of); o != nil && o.Longer && f.AtMost != nil {
 			text += ", until the next fault"
 		}
 		all = append(all, text+".")

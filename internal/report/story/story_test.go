@@ -219,7 +219,7 @@ func TestAnOutageWithoutAFailedWriteHasNoEnd(t *testing.T) {
 	r := reporttest.SemiSync(t)
 	r.Recorder.Availability.Gaps, r.Status.Failover = nil, nil
 	d := figures.Of(r)
-	if o := story.OutageOf(d, d.Status.Faults[0]); o == nil || o.From != 20 || o.To != 21.6 || o.Gap != nil {
+	if o := d.OutageOf(d.Status.Faults[0]); o == nil || o.From != 20 || o.To != 21.6 || o.Gap != nil {
 		t.Errorf("the outage is %+v", o)
 	}
 	if told := story.Faults(d)[0]; len(told.Events) > 0 {
