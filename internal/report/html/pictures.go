@@ -132,8 +132,6 @@ func lagChart(d *figures.Document) (template.HTML, error) {
 	return c.SVG()
 }
 
-var failoverPhases = []Key{{"detection", 3}, {"promotion", 6}, {"routing", 4}}
-
 // DurabilityWords say what a crash may take of acknowledged commits.
 func (p *Page) DurabilityWords() string {
 	return map[v1alpha1.Durability]string{

@@ -310,18 +310,15 @@ func outages(d *figures.Document) (all []chart.Band) {
 	return all
 }
 
+var phaseColours = map[string]int{"detection": 3, "promotion": 6, "routing": 4}
+
 // happened are the phases of the failover, and the returns of primaries to their places.
 func happened(d *figures.Document) (all []chart.Band) {
 	if f := d.Status.Failover; f != nil && f.LastOldAcknowledgement != nil {
-		from := d.Moment(*f.LastOldAcknowledgement, nil)
-		for _, p := range failoverPhases {
-			took := d.Figure("status.failover." + p.Name + "Milliseconds")
-			if took.Value == nil { // where the next one begins is not known either
-				break
-			}
-			to := from + float64(*took.Value)/1000
-			all = append(all, chart.Band{Name: p.Name + " " + took.Brief(), Class: fmt.Sprintf("phase c%d", p.Colour), Span: chart.Span{From: from, To: to}})
-			from = to
+		began := d.Moment(*f.LastOldAcknowledgement, nil)
+		for _, p := range d.Phases() {
+			at := chart.Span{From: began + float64(p.From)/1000, To: began + float64(p.To)/1000}
+			all = append(all, chart.Band{Name: p.Name + " " + p.Took.Brief(), Class: fmt.Sprintf("phase c%d", phaseColours[p.Name]), Span: at})
 		}
 	}
 	for _, r := range d.Status.RestartsInPlace {

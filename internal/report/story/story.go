@@ -179,17 +179,14 @@ func did(d *figures.Document, of v1alpha1.FaultStatus) string {
 // events of the failover after a fault, or the first write after its outage.
 func events(d *figures.Document, of v1alpha1.FaultStatus) (all []Event) {
 	if f := d.Status.Failover; f != nil && f.Fault == of.Name && f.OutageMilliseconds != nil {
-		after, about := int64(0), ""
-		for _, p := range []struct{ figure, what string }{{"detection", "detected"}, {"promotion", f.NewPrimary + " promoted"}} {
-			took := d.Figure("status.failover." + p.figure + "Milliseconds")
-			if took.Value == nil { // when the next one was is unknown too
-				break
-			}
-			if !took.Known() {
+		about, became := "", map[string]string{"detection": "detected", "promotion": f.NewPrimary + " promoted"}
+		for _, p := range d.Phases() {
+			if !p.Took.Known() {
 				about = "about "
 			}
-			after += *took.Value
-			all = append(all, Event{about + milliseconds(after), p.what})
+			if became[p.Name] != "" { // the first write ends the last one
+				all = append(all, Event{about + milliseconds(p.To), became[p.Name]})
+			}
 		}
 		return append(all, Event{firstWrite(d, "status.failover.outageMilliseconds"), "first write again on " + f.NewPrimary})
 	}

@@ -32,9 +32,7 @@ var ofRun = []struct {
 		{"divergent rows", "writes.divergentRows"},
 	}},
 	{"Outage", []part{{"", "outageMilliseconds"}}},
-	{"Failover", []part{
-		{"", "failover.outageMilliseconds"}, {"detection", "failover.detectionMilliseconds"}, {"promotion", "failover.promotionMilliseconds"}, {"routing", "failover.routingMilliseconds"},
-	}},
+	{"Failover", ofFailover()},
 	{"Load", append(ofLoad("load."), part{"requests", "load.requests"}, part{"stale reads", "load.staleReads"})},
 	{"Lag", []part{{"p50", "replication.lag.p50Microseconds"}, {"p99", "replication.lag.p99Microseconds"}, {"max", "replication.lag.maxMicroseconds"}}},
 	{"Degraded", []part{{"commits", "replication.degradedCommits"}, {"for", "replication.degradedMilliseconds"}}},
@@ -45,6 +43,14 @@ var ofRun = []struct {
 		{"longest receive queue", "replication.group.receiveQueueMax"},
 	}},
 	{"Baseline", []part{{"requests/s", "comparison.requestsPerSecondPercent"}, {"p99", "comparison.p99Percent"}}},
+}
+
+func ofFailover() []part {
+	all := []part{{"", "failover.outageMilliseconds"}}
+	for _, phase := range figures.PhasesOfFailover() {
+		all = append(all, part{phase.Title, phase.Path})
+	}
+	return all
 }
 
 func ofLoad(path string) []part {
