@@ -1,0 +1,89 @@
+package html
+
+import (
+	"fmt"
+	"math"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/chart"
+	"replab.dev/internal/report/figures"
+	"replab.dev/internal/wire"
+)
+
+// figuresOf are the figures of one picture.
+type figuresOf struct {
+	key, title, unit string
+	log              bool
+	height           int
+	values           []Values
+	lines            func(int) chart.Series
+}
+
+func coloured(first int) func(int) chart.Series {
+	return func(i int) chart.Series { return chart.Series{Colour: (first+i-1)%8 + 1} }
+}
+
+const failureColour = 9
+
+func series(d *figures.Document) []figuresOf {
+	of := func(name, unit, bound string, get func(wire.Second) *int64) Values {
+		v := Values{Name: name, Unit: unit, Bound: bound}
+		for _, s := range d.Recorder.Timeline {
+			v.Values = append(v.Values, get(s))
+		}
+		return v
+	}
+	each := "each second"
+	if n := d.Recorder.TimelineStepSeconds; n > 1 {
+		each = fmt.Sprintf("each %d seconds", n)
+	}
+	all := []figuresOf{{
+		key: "requests", title: "Requests in " + each, height: 130,
+		values: []Values{
+			of("succeeded", "", "", func(s wire.Second) *int64 { return ptr.To(s.Requests - s.Failures) }), of("failed", "", "", func(s wire.Second) *int64 { return &s.Failures }),
+		},
+		lines: func(i int) chart.Series {
+			if i == 1 {
+				return chart.Series{Colour: failureColour, Filled: true}
+			}
+			return chart.Series{Colour: 1}
+		},
+	}, {
+		key: "latency", title: "Latency of " + each, unit: "µs", log: true, height: 120, lines: coloured(2),
+		values: []Values{
+			of("p50", "µs", string(v1alpha1.P50), func(s wire.Second) *int64 { return s.P50Microseconds }), of("p99", "µs", string(v1alpha1.P99), func(s wire.Second) *int64 { return s.P99Microseconds }),
+		},
+	}}
+	lag := figuresOf{key: "lag", title: "Replication lag, the largest of " + each, unit: "µs", log: true, height: 120, lines: coloured(1)}
+	for i, name := range d.LagNodes() {
+		lag.values = append(lag.values, of(name, "µs", "", func(s wire.Second) *int64 { return figures.Lag(s.LagMicroseconds, i) }))
+	}
+	if len(lag.values) > 0 {
+		all = append(all, lag)
+	}
+	return all
+}
+
+func floats(values []*int64) []float64 {
+	all := make([]float64, len(values))
+	for i, v := range values {
+		all[i] = math.NaN()
+		if v != nil {
+			all[i] = float64(*v)
+		}
+	}
+	return all
+}
+
+func lowerBounds(d *figures.Document) (all []string) {
+	for _, s := range d.Recorder.Timeline {
+		bounds := ""
+		for _, p := range s.LowerBounds {
+			bounds += " " + string(p)
+		}
+		all = append(all, bounds)
+	}
+	return all
+}
