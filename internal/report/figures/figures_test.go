@@ -340,3 +340,25 @@ func TestAGapNamesTheFaultWhoseOutageItIs(t *testing.T) {
 	}
 	t.Error("there is no such table")
 }
+
+// TestMissingWritesAreNotLost: a reader would take the writes that a node lacks for contradicting that none was lost.
+func TestMissingWritesAreNotLost(t *testing.T) {
+	for want, change := range map[string]func(*results.Results){
+		"The writes missing on semisync-db-0 are not lost: the surviving primary has them, and this node was kept apart from it.": func(*results.Results) {},
+		"The writes missing on semisync-db-0 are not lost: the surviving primary has them.":                                       func(r *results.Results) { r.Status.Nodes[0].Role = v1alpha1.NodeReplica },
+		"": func(r *results.Results) { r.Status.Nodes[0].Missing = ptr.To[int64](0) },
+		"with two primaries, whose rows are counted for each": func(r *results.Results) { r.Spec.Topology.Type = v1alpha1.TopologyDualPrimary },
+	} {
+		r := reporttest.SemiSync(t)
+		change(&r)
+		told := ""
+		for _, table := range document(t, r).Tables() {
+			if i := slices.IndexFunc(table.Notes, func(n string) bool { return strings.HasPrefix(n, "The writes missing on ") }); i >= 0 {
+				told = table.Notes[i]
+			}
+		}
+		if told != want && (told != "" || strings.HasPrefix(want, "The ")) {
+			t.Errorf("it says %q, want %q", told, want)
+		}
+	}
+}

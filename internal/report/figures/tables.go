@@ -167,10 +167,20 @@ func (d *Document) gaps() Table {
 
 func (d *Document) nodes() Table {
 	var rows []row
+	var notes []string
 	for _, n := range d.Status.Nodes {
 		rows = append(rows, row{"status.nodes[" + n.Name + "]", []string{n.Name, string(n.Role)}})
+		if n.Missing != nil && *n.Missing > 0 && d.Spec.Topology.Type != v1alpha1.TopologyDualPrimary { // there it is what the other node has
+			note := "The writes missing on " + n.Name + " are not lost: the surviving primary has them"
+			if n.Role == v1alpha1.NodeIsolated {
+				note += ", and this node was kept apart from it"
+			}
+			notes = append(notes, note+".")
+		}
 	}
-	return d.tableOf("nodes[].", []string{"node", "role"}, rows)
+	t := d.tableOf("nodes[].", []string{"node", "role"}, rows)
+	t.Notes = append(notes, t.Notes...)
+	return t
 }
 
 // resources of each stage, as monitors of containers show them.
