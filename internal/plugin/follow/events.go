@@ -120,7 +120,7 @@ func (e *Events) writerEvents(now string, add func(string, ...any)) {
 		return
 	}
 	if e.writer = now; before != "" {
-		add("writes go to %s, before to %s", now, before)
+		add("writes seen on %s, before on %s", now, before)
 	}
 }
 

@@ -84,7 +84,7 @@ func TestAFullMinuteFits(t *testing.T) {
 func TestALowTerminal(t *testing.T) {
 	m, _ := seen(t, 7, 100).Update(tea.WindowSizeMsg{Width: 100, Height: 16})
 	text := ansi.Strip(m.View().Content)
-	if n := strings.Count(text, "\n"); n >= 16 || !strings.Contains(text, "writes go to semisync-db-1, before") || !strings.Contains(text, "stage    open 2/2") || strings.Contains(text, "stage warmup (1") {
+	if n := strings.Count(text, "\n"); n >= 16 || !strings.Contains(text, "writes seen on semisync-db-1, before") || !strings.Contains(text, "stage    open 2/2") || strings.Contains(text, "stage warmup (1") {
 		t.Errorf("%d lines:\n%s", n, text)
 	}
 }
