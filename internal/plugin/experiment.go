@@ -51,6 +51,9 @@ func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
 	}
 	t := x.Spec.Topology
 	row("Name", "%s in namespace %s, %s old", x.Name, x.Namespace, duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)))
+	if v := x.Status.Verdict; v != "" && len(x.Status.Reasons) > 0 {
+		row("Verdict", "%s: %s", v, x.Status.Reasons[0])
+	}
 	row("Topology", "%s of %s, %s, behind %s", t.Type, registry.Engine(t), wording.Nodes(t), cmp.Or(string(x.Spec.Routing.Proxy), "nothing"))
 	for _, s := range x.Spec.Load.Stages {
 		row("Stage", "%s: %s", s.Name, wording.Stage(x.Spec, s.Name))

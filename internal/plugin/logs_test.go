@@ -187,6 +187,12 @@ Next      kubectl replab watch semisync -n default
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error("(-want +got):\n" + diff)
 	}
+	out.Reset()
+	x.Status.Verdict, x.Status.Reasons = v1alpha1.VerdictFailed, []string{"Goal lostWrites (max 0) was missed: measured 3."}
+	describe(&out, x, created.Add(12*time.Second))
+	if lines := strings.Split(out.String(), "\n"); lines[1] != "Verdict   Failed: Goal lostWrites (max 0) was missed: measured 3." {
+		t.Errorf("of one that failed, the second line is %q", lines[1])
+	}
 	here := namespace(t)
 	over := ended(v1alpha1.VerdictFailed)
 	over.Goals = []v1alpha1.GoalStatus{{Metric: "ghostWrites", Limit: "max 0", Met: metav1.ConditionFalse}}
