@@ -476,3 +476,28 @@ func TestKeptRunsHavePages(t *testing.T) {
 		}
 	}
 }
+
+// TestAnOutageIsDrawnOnce, whole, where two faults share its start, and not at all where its start is unknown.
+func TestAnOutageIsDrawnOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*v1alpha1.ReplicationExperimentStatus)
+		want   []string
+	}{
+		"of one fault": {func(*v1alpha1.ReplicationExperimentStatus) {}, []string{"outage 1.6 s from 20 to 21.6"}},
+		"of two, for one of which it was cut": {func(s *v1alpha1.ReplicationExperimentStatus) {
+			s.Faults = append([]v1alpha1.FaultStatus{*s.Faults[0].DeepCopy()}, s.Faults...)
+			s.Faults[0].Name, s.Faults[0].OutageMilliseconds = "before", ptr.To[int64](900)
+		}, []string{"outage 1.6 s from 20 to 21.6"}},
+		"in an older document": {func(s *v1alpha1.ReplicationExperimentStatus) { s.Faults[0].OutageStartTime = nil }, nil},
+	} {
+		r := reporttest.SemiSync(t)
+		c.change(&r.Status)
+		var got []string
+		for _, b := range outages(figures.Of(r)) {
+			got = append(got, fmt.Sprintf("%s from %g to %g", b.Name, b.From, b.To))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
