@@ -37,6 +37,13 @@ var bombs = map[string]func(w io.Writer, size int){
 	"operations": func(w io.Writer, size int) {
 		wrap(w, `{"stages":[{"operations":[{"latency":{}}`, `,{"latency":{}}`, size, `]}]}`)
 	},
+	"histogram": func(w io.Writer, size int) {
+		wrap(w, `{"load":{"histogram":[{}`, ",{}", size, `]}}`)
+	},
+	"filled histogram": func(w io.Writer, size int) {
+		const bucket = `{"fromMicroseconds":1,"toMicroseconds":2,"count":3}`
+		wrap(w, `{"load":{"histogram":[`+bucket, ","+bucket, size, `]}}`)
+	},
 	"writers":        func(w io.Writer, size int) { wrap(w, `{"writers":[""`, `,""`, size, `]}`) },
 	"lags":           func(w io.Writer, size int) { wrap(w, `{"timeline":[{"lagMicroseconds":[1`, ",1", size, `]}]}`) },
 	"nested arrays":  func(w io.Writer, size int) { repeat(w, "[", size) },
