@@ -22,7 +22,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/check"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/plain"
 )
 
 // reach is how long a cluster may take to answer before it counts as away.
@@ -65,7 +65,7 @@ func (o *Options) check(ctx context.Context, names []string, local bool) error {
 		if len(files) == 1 {
 			return plainName(x)
 		}
-		return table.Harmless(from[x] + ": " + x.GetName())
+		return plain.Line(from[x] + ": " + x.GetName())
 	}
 	refused, err := o.checkHere(ctx, experiments, o.Out, label)
 	if err != nil {
@@ -130,7 +130,7 @@ func (o *Options) below(folder string) (files []string, err error) {
 		switch {
 		case err != nil || !ours.Match(text):
 		case bytes.Contains(text, []byte("{{")):
-			fmt.Fprintf(o.ErrOut, "%s: not checked, since it is a template\n", table.Harmless(path))
+			fmt.Fprintf(o.ErrOut, "%s: not checked, since it is a template\n", path)
 		default:
 			files = append(files, filepath.Clean(path))
 		}
@@ -159,7 +159,7 @@ func (o *Options) checkHere(
 		refused = append(refused, x)
 		fmt.Fprintf(w, "%s: refused\n", label(x))
 		for _, s := range sentences {
-			fmt.Fprintf(w, "  %s\n", table.Harmless(s))
+			fmt.Fprintf(w, "  %s\n", s)
 		}
 	}
 	return refused, nil
@@ -172,7 +172,7 @@ func (o *Options) checkThere(
 ) (refused, unseen []*unstructured.Unstructured) {
 	c, err := o.Connect()
 	if err != nil {
-		fmt.Fprintf(o.ErrOut, "No cluster was asked: %s\n", table.Harmless(err.Error()))
+		fmt.Fprintf(o.ErrOut, "No cluster was asked: %s\n", err)
 		return nil, experiments
 	}
 	r := &runner{Options: o}
@@ -184,10 +184,10 @@ func (o *Options) checkThere(
 		case err == nil:
 		case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 			refused = append(refused, x)
-			fmt.Fprintf(o.Out, "%s: refused by the cluster\n  %s\n", label(x), table.Harmless(err.Error()))
+			fmt.Fprintf(o.Out, "%s: refused by the cluster\n  %s\n", label(x), err)
 		default:
 			unseen = append(unseen, x)
-			fmt.Fprintf(o.ErrOut, "%s: not checked by the cluster: %s\n", label(x), table.Harmless(err.Error()))
+			fmt.Fprintf(o.ErrOut, "%s: not checked by the cluster: %s\n", label(x), err)
 		}
 	}
 	return refused, unseen

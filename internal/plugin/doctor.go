@@ -18,7 +18,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/doctor"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/plain"
 )
 
 func doctorCommand(o *Options) *cobra.Command {
@@ -43,7 +43,7 @@ Exit codes: 0 fit, 1 something keeps experiments from running, 3 the cluster cou
 			all := doctor.Check(facts)
 			w := printers.GetNewTabWriter(o.Out)
 			for _, f := range all {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Level, f.What, table.Plain(f.Text))
+				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Level, f.What, plain.Line(f.Text))
 			}
 			if err := w.Flush(); err != nil {
 				return err

@@ -15,10 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
-	"sigs.k8s.io/yaml"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/plain"
 )
 
 // What export writes into a run's folder.
@@ -87,7 +86,7 @@ func (o *Options) exportExperiment(ctx context.Context, c Cluster, x *v1alpha1.R
 	if err != nil {
 		return 0, err
 	}
-	if err := errors.Join(put(folder, exportedResults, text), put(folder, exportedExperiment, object)); err != nil {
+	if err := errors.Join(put(folder, exportedResults, text), put(folder, exportedExperiment, []byte(object))); err != nil {
 		return 0, err
 	}
 	return o.exportLogs(ctx, c, x.Name, filepath.Join(folder, exportedLogs))
@@ -103,7 +102,7 @@ func (o *Options) exportSuite(ctx context.Context, c Cluster, s *v1alpha1.Replic
 	if err != nil {
 		return err
 	}
-	if err := put(folder, exportedSuite, object); err != nil {
+	if err := put(folder, exportedSuite, []byte(object)); err != nil {
 		return err
 	}
 	kept := 0
@@ -113,7 +112,7 @@ func (o *Options) exportSuite(ctx context.Context, c Cluster, s *v1alpha1.Replic
 			continue
 		}
 		if _, failed := o.exportExperiment(ctx, c, x, filepath.Join(folder, exportedTrials, x.Name)); failed != nil {
-			fmt.Fprintln(o.ErrOut, table.Harmless(fmt.Sprintf("trial %s: %v", x.Name, failed)))
+			fmt.Fprintf(o.ErrOut, "trial %s: %v\n", x.Name, failed)
 			err = exit(ExitNotRun)
 			continue
 		}
@@ -124,14 +123,14 @@ func (o *Options) exportSuite(ctx context.Context, c Cluster, s *v1alpha1.Replic
 }
 
 // manifest of an object with its status.
-func manifest(c Cluster, x client.Object) ([]byte, error) {
+func manifest(c Cluster, x client.Object) (string, error) {
 	kind, err := apiutil.GVKForObject(x, c.Scheme())
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	x.GetObjectKind().SetGroupVersionKind(kind)
 	x.SetManagedFields(nil)
-	return yaml.Marshal(x)
+	return plain.YAML(x)
 }
 
 // exportLogs writes the log of each container that is left, and counts them. A log that cannot be read is reported, and the others are written.
@@ -143,7 +142,7 @@ func (o *Options) exportLogs(ctx context.Context, c Cluster, name, folder string
 	for _, s := range sources {
 		text, read := c.log(ctx, s)
 		if read != nil {
-			fmt.Fprintln(o.ErrOut, table.Harmless(fmt.Sprintf("log of container %s of pod %s: %v", s.container, s.pod, read)))
+			fmt.Fprintf(o.ErrOut, "log of container %s of pod %s: %v\n", s.container, s.pod, read)
 			err = exit(ExitNotRun)
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/plain"
 )
 
 // Words for the two kinds. As NAME they may stand before a slash, as in suite/distance.
@@ -41,8 +41,8 @@ func named(x *unstructured.Unstructured) string {
 	return experimentNoun + " " + x.GetName()
 }
 
-// plainName is the name of others' object, for a terminal.
-func plainName(x *unstructured.Unstructured) string { return table.Harmless(x.GetName()) }
+// plainName is the name of others' object, in one line.
+func plainName(x *unstructured.Unstructured) string { return plain.Line(x.GetName()) }
 
 // capital begins a sentence.
 func capital(words string) string { return strings.ToUpper(words[:1]) + words[1:] }

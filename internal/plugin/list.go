@@ -114,7 +114,7 @@ func (o *Options) printList(flags *genericclioptions.PrintFlags, found *v1alpha1
 		return nil
 	}
 	found.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("ReplicationExperimentList"))
-	return p.PrintObj(found, o.Out)
+	return p.PrintObj(found, o.drawn) // for programs: nothing is taken from it
 }
 
 // rows of the table, its head first. The status has the figures as they are shown; "-" is one that was not measured.

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
-	"replab.dev/internal/report/table"
 )
 
 // logs are asked for of parts of an experiment.
@@ -165,7 +164,7 @@ const longestLine = 1 << 20
 func (l *lines) tell(to io.Writer, format string, s source, err error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	fmt.Fprintln(to, table.Harmless(fmt.Sprintf(format, s.container, s.pod, err)))
+	fmt.Fprintf(to, format+"\n", s.container, s.pod, err)
 }
 
 // copy the lines of a source; it fails where the stream breaks off.
@@ -176,7 +175,7 @@ func (l *lines) copy(s source, stream io.ReadCloser) error {
 	for scanner.Scan() {
 		if line := scanner.Text(); strings.Contains(line, s.only) {
 			l.mutex.Lock()
-			fmt.Fprintf(l.to, "[%s/%s] %s\n", s.pod, s.container, table.Harmless(line))
+			fmt.Fprintf(l.to, "[%s/%s] %s\n", s.pod, s.container, line)
 			l.mutex.Unlock()
 		}
 	}

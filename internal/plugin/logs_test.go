@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/plain"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/plugin/follow/followtest"
 	"replab.dev/test/kubetest"
@@ -147,7 +148,7 @@ func TestWhoseLogsArePrinted(t *testing.T) {
 func TestLinesOfTheOperatorAreThoseThatNameTheExperiment(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	l := &lines{to: &out}
+	l := &lines{to: plain.Writer(&out)}
 	err := l.copy(source{pod: "p", container: "c", only: `"a"`}, io.NopCloser(strings.NewReader("{\"name\":\"a\"}\t\x1b[2J\n{\"name\":\"ab\"}\n")))
 	if out.String() != "[p/c] {\"name\":\"a\"}\t [2J\n" || err != nil {
 		t.Errorf("%q, %v", out.String(), err)

@@ -18,6 +18,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/ci"
 	"replab.dev/internal/report/markdown"
+	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/suites"
 	"replab.dev/internal/report/table"
 )
@@ -78,7 +79,7 @@ func reported(ctx context.Context, c Cluster, end conclusion) string {
 			return ""
 		}
 	}
-	return table.Harmless(b.String())
+	return b.String()
 }
 
 // write the requested files. hindered is the error that stopped the command before its first run.
@@ -91,7 +92,7 @@ func (r *record) write(hindered error) error {
 		all = append(all, run.told(hindered))
 	}
 	if len(all) == 0 && hindered != nil {
-		all = []ci.Run{{Name: "kubectl replab run", Begun: true, Reasons: []string{table.Harmless(hindered.Error())}}}
+		all = []ci.Run{{Name: "kubectl replab run", Begun: true, Reasons: []string{hindered.Error()}}}
 	}
 	return errors.Join(
 		into(r.junit, os.O_TRUNC, func(w io.Writer) error { return ci.WriteJUnit(w, all) }),
@@ -113,11 +114,7 @@ func (r *recorded) told(hindered error) ci.Run {
 	default:
 		run.Reasons = []string{"It was not begun."}
 	}
-	run.Reasons = slices.Clone(run.Reasons)
-	for i, reason := range run.Reasons {
-		run.Reasons[i] = table.Harmless(reason)
-	}
-	run.Text = table.Harmless(text)
+	run.Text = text
 	return run
 }
 
@@ -130,7 +127,7 @@ func into(file string, how int, write func(io.Writer) error) error {
 	if err != nil {
 		return fmt.Errorf("write the results of the runs: %w", err)
 	}
-	err = write(f)
+	err = write(plain.Writer(f))
 	if closed := f.Close(); err == nil {
 		err = closed
 	}

@@ -18,8 +18,8 @@ import (
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/html"
 	"replab.dev/internal/report/markdown"
+	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/suites"
-	"replab.dev/internal/report/table"
 	"replab.dev/internal/results"
 )
 
@@ -33,17 +33,17 @@ type format[T any] struct {
 var reportFormats = []format[results.Results]{
 	{"html", html.Write},
 	{"json", asJSON[results.Results]},
-	{"csv", harmless(func(w io.Writer, r results.Results) error { return figures.WriteCSV(w, figures.Of(r)) })},
-	{"csv-timeline", harmless(func(w io.Writer, r results.Results) error { return figures.Of(r).WriteTimelineCSV(w) })},
-	{"markdown", harmless(markdown.Write)},
+	{"csv", func(w io.Writer, r results.Results) error { return figures.WriteCSV(w, figures.Of(r)) }},
+	{"csv-timeline", func(w io.Writer, r results.Results) error { return figures.Of(r).WriteTimelineCSV(w) }},
+	{"markdown", markdown.Write},
 }
 
 // suiteFormats write a suite. The first is the default.
 var suiteFormats = []format[*suites.Document]{
 	{"html", html.WriteSuite},
 	{"json", asJSON[*suites.Document]},
-	{"csv", harmless(func(w io.Writer, d *suites.Document) error { return d.WriteCSV(w) })},
-	{"markdown", harmless(markdown.WriteSuite)},
+	{"csv", func(w io.Writer, d *suites.Document) error { return d.WriteCSV(w) }},
+	{"markdown", markdown.WriteSuite},
 }
 
 func asJSON[T any](w io.Writer, of T) error {
@@ -53,34 +53,22 @@ func asJSON[T any](w io.Writer, of T) error {
 	if err := e.Encode(of); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, table.Escaped(b.String()))
+	_, err := io.WriteString(w, plain.JSON(b.String()))
 	return err
 }
 
 // compareFormats write several runs. The first is the default.
 var compareFormats = []format[*comparison.Comparison]{
-	{"text", harmless(func(w io.Writer, c *comparison.Comparison) error { return c.WriteText(w) })},
-	{"markdown", harmless(func(w io.Writer, c *comparison.Comparison) error { return c.WriteMarkdown(w) })},
+	{"text", func(w io.Writer, c *comparison.Comparison) error { return c.WriteText(w) }},
+	{"markdown", markdown.WriteComparison},
 	{"html", html.WriteComparison},
-	{"csv", harmless(func(w io.Writer, c *comparison.Comparison) error {
+	{"csv", func(w io.Writer, c *comparison.Comparison) error {
 		var all []*figures.Document
 		for _, r := range c.Runs {
 			all = append(all, r.Document)
 		}
 		return figures.WriteCSV(w, all...)
-	})},
-}
-
-// harmless removes from texts of a document what a terminal obeys. JSON escapes it, and a page is not written to a terminal.
-func harmless[T any](write func(io.Writer, T) error) func(io.Writer, T) error {
-	return func(w io.Writer, of T) error {
-		var b bytes.Buffer
-		if err := write(&b, of); err != nil {
-			return err
-		}
-		_, err := io.WriteString(w, table.Harmless(b.String()))
-		return err
-	}
+	}},
 }
 
 func reportCommand(o *Options) *cobra.Command {
@@ -232,7 +220,7 @@ func (o *Options) write(format, file string, what func(io.Writer) error) error {
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	if err := errors.Join(what(f), f.Close()); err != nil {
+	if err := errors.Join(what(plain.Writer(f)), f.Close()); err != nil {
 		return fmt.Errorf("write the report into %s: %w", file, err)
 	}
 	fmt.Fprintln(o.ErrOut, "Written to", file)

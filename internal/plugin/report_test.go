@@ -13,6 +13,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/report/suites"
 	"replab.dev/internal/results"
 	"replab.dev/test/kubetest"
 )
@@ -56,32 +57,58 @@ func TestReportInEachFormat(t *testing.T) {
 	}
 }
 
-// TestTextsOfOthersAreShownAndNotObeyed: a document may be of anybody, and its figures are read in a terminal.
-func TestTextsOfOthersAreShownAndNotObeyed(t *testing.T) {
-	r := reporttest.SemiSync(t)
-	r.Experiment, r.Status.Reasons = "a\x1b]0;owned\a", []string{"b\x1b[2J\u009b2J\u202e"}
-	text, err := json.Marshal(r)
+// jsonFile has a value as JSON.
+func jsonFile(t *testing.T, of any) string {
+	t.Helper()
+	text, err := json.Marshal(of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	file := filepath.Join(dir, "run.json")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, format := range []string{"csv", "csv-timeline", "markdown", "json"} {
-		if got := command(t, "nobody", "report", file, "-o", format); got.code != ExitOK || strings.ContainsAny(got.out, "\x1b\a\u009b\u202e") {
-			t.Errorf("report -o %s: %d, %q", format, got.code, got.out[:100])
+	return file(t, string(text))
+}
+
+// A terminal obeys characters of evil, and a browser turns its order round.
+const (
+	obeyed = "\x1b\a\r\u009b\u202e\u2066"
+	evil   = "\x1b]0;owned\a\r\x1b[2J\u009b2J\u202e\u2066"
+)
+
+// TestTextsOfOthersAreShownAndNotObeyed: a document may be of anybody, and its figures are read in a terminal.
+func TestTextsOfOthersAreShownAndNotObeyed(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	reporttest.Say(&r, evil)
+	r.Experiment, r.Status.Reasons = "a"+evil, []string{"b" + evil}
+	file := jsonFile(t, r)
+	s := &v1alpha1.ReplicationSuite{ObjectMeta: metav1.ObjectMeta{Name: "a" + evil}}
+	s.Status.Reasons, s.Status.Notes, s.Status.Variants = []string{evil}, []string{evil}, []v1alpha1.VariantStatus{{Name: evil, Losses: &v1alpha1.LossesStatus{}}}
+	suite := jsonFile(t, suites.Document{Suite: s})
+	written := filepath.Join(t.TempDir(), "report")
+	for _, args := range [][]string{
+		{"report", file, "-o", "csv"},
+		{"report", file, "-o", "csv-timeline"},
+		{"report", file, "-o", "markdown"},
+		{"report", file, "-o", "json"},
+		{"report", file, "-o", "html"},
+		{"report", suite, "-o", "csv"},
+		{"report", suite, "-o", "markdown"},
+		{"report", suite, "-o", "json"},
+		{"report", suite, "-o", "html"},
+		{"compare", file, file, "-o", "text"},
+		{"compare", file, file, "-o", "csv"},
+		{"compare", file, file, "-o", "markdown"},
+		{"compare", file, file, "-o", "html"},
+	} {
+		got := command(t, "nobody", args...)
+		if got.code != ExitOK || strings.ContainsAny(got.out, obeyed) || got.out == "" {
+			t.Errorf("%v: %d, %s, %.200q", args, got.code, got.err, got.out)
+		}
+		if command(t, "nobody", append(args, "--file", written)...); read(t, written) != got.out {
+			t.Errorf("%v: the file is not what a pipe gets", args)
 		}
 	}
 	var again results.Results
 	if got := command(t, "nobody", "report", file, "-o", "json"); json.Unmarshal([]byte(got.out), &again) != nil || !slices.Equal(again.Status.Reasons, r.Status.Reasons) {
 		t.Errorf("the document is another one: %q", again.Status.Reasons)
-	}
-	for _, format := range []string{"text", "csv", "markdown"} {
-		if got := command(t, "nobody", "compare", file, file, "-o", format); got.code != ExitOK || strings.ContainsAny(got.out, "\x1b\a\u009b\u202e") {
-			t.Errorf("compare -o %s: %d, %q", format, got.code, got.out[:100])
-		}
 	}
 }
 

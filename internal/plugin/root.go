@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -23,7 +24,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/plain"
 )
 
 // completer is the name under which kubectl asks a plugin to complete its arguments: a link to the plugin is enough.
@@ -31,13 +32,14 @@ const completer = "kubectl_complete-replab"
 
 // Options are what all commands share.
 type Options struct {
-	genericiooptions.IOStreams
-	Config  *genericclioptions.ConfigFlags
-	Version string
+	genericiooptions.IOStreams // what is written is kept plain
+	Config                     *genericclioptions.ConfigFlags
+	Version                    string
 	// Servers check the parameters of each engine.
 	Servers validation.Servers
 
-	look time.Duration // between two looks at a run; 0 is the default
+	drawn io.Writer     // the standard output as it is, for what the plugin itself draws
+	look  time.Duration // between two looks at a run; 0 is the default
 }
 
 // Main carries out a command line and returns the exit code. Its first word is the name of the program.
@@ -58,6 +60,7 @@ func Execute(ctx context.Context, version string, servers validation.Servers, ar
 }
 
 func execute(ctx context.Context, o *Options, args []string) int {
+	o.drawn, o.Out, o.ErrOut = o.Out, plain.Writer(o.Out), plain.Writer(o.ErrOut)
 	root := o.command()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -68,7 +71,7 @@ func execute(ctx context.Context, o *Options, args []string) int {
 	if errors.As(err, &ended) {
 		return int(ended)
 	}
-	fmt.Fprintln(o.ErrOut, "error:", table.Harmless(err.Error()))
+	fmt.Fprintln(o.ErrOut, "error:", err)
 	if ctx.Err() != nil {
 		return ExitInterrupted
 	}

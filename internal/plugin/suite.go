@@ -59,7 +59,7 @@ func (p *suiteProgress) see(s *v1alpha1.ReplicationSuite, away error) {
 		fmt.Fprint(p.o.Out, follow.Line(now.Sub(s.CreationTimestamp.Time), line))
 	}
 	if p.drawn {
-		fmt.Fprint(p.o.Out, ansi.Truncate(follow.SuiteBar(s, now), barMost, "…"))
+		fmt.Fprint(p.o.drawn, ansi.Truncate(follow.SuiteBar(s, now), barMost, "…"))
 	}
 }
 
@@ -69,7 +69,7 @@ const barMost = 79
 // clear the bar.
 func (p *suiteProgress) clear() {
 	if p.drawn {
-		fmt.Fprint(p.o.Out, "\r"+ansi.EraseEntireLine)
+		fmt.Fprint(p.o.drawn, "\r"+ansi.EraseEntireLine)
 	}
 }
 

@@ -155,7 +155,7 @@ func (o *Options) lines(ctx context.Context, w *watcher) (*v1alpha1.ReplicationE
 func (o *Options) screen(ctx context.Context, w *watcher) (*v1alpha1.ReplicationExperiment, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	program := tea.NewProgram(screen.Model{}, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithoutSignalHandler())
+	program := tea.NewProgram(screen.Model{}, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.drawn), tea.WithoutSignalHandler())
 	type end struct {
 		experiment *v1alpha1.ReplicationExperiment
 		err        error
@@ -179,7 +179,7 @@ func (o *Options) screen(ctx context.Context, w *watcher) (*v1alpha1.Replication
 
 // terminal is true if input and output are one that can be drawn in.
 func (o *Options) terminal() bool {
-	out, isFile := o.Out.(*os.File)
+	out, isFile := o.drawn.(*os.File)
 	in, inIsFile := o.In.(*os.File)
 	return isFile && inIsFile && term.IsTerminal(out.Fd()) && term.IsTerminal(in.Fd()) && os.Getenv("TERM") != "dumb"
 }

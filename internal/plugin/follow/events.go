@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/table"
 	"replab.dev/internal/report/wording"
 )
@@ -93,7 +94,7 @@ func (e *Events) Next(v View) []Event {
 		e.figures(v, add)
 	}
 	for i := range events {
-		events[i].Text = table.Plain(events[i].Text)
+		events[i].Text = plain.Line(events[i].Text)
 	}
 	return events
 }

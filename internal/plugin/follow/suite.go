@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/plain"
 	"replab.dev/internal/suite"
 )
 
@@ -22,7 +22,7 @@ type SuiteEvents struct {
 // Next are the lines of a look. away is why the API server did not answer this time.
 func (e *SuiteEvents) Next(s *v1alpha1.ReplicationSuite, away error) (lines []string) {
 	if away != nil {
-		if text := table.Plain(away.Error()); text != e.away {
+		if text := plain.Line(away.Error()); text != e.away {
 			e.away = text
 			lines = append(lines, "the API server does not answer: "+text)
 		}
@@ -58,7 +58,7 @@ func trialOf(r v1alpha1.TrialRun) string {
 func endOf(s *v1alpha1.ReplicationSuite, r v1alpha1.TrialRun) string {
 	text := fmt.Sprintf("%s: %s", trialOf(r), r.Verdict)
 	if r.Reason != "" {
-		text += ", " + table.Plain(r.Reason)
+		text += ", " + plain.Line(r.Reason)
 	}
 	c := suite.Count(s) // status.trials is written later than the run's verdict
 	return text + fmt.Sprintf(" (%d of %d trials)", c.Done, c.Total)
@@ -70,7 +70,7 @@ func waitsFor(s *v1alpha1.ReplicationSuite) string {
 	if c == nil || c.Status != metav1.ConditionFalse || c.Reason == v1alpha1.ReasonRunning {
 		return ""
 	}
-	return c.Reason + ": " + table.Plain(c.Message)
+	return c.Reason + ": " + plain.Line(c.Message)
 }
 
 // Line of a log: what has happened, with the age of the suite.

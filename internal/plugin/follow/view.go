@@ -12,7 +12,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/plain"
 	"replab.dev/internal/wire"
 )
 
@@ -137,7 +137,7 @@ func (l Lag) String() string {
 	if l.Node == "" {
 		return l.time()
 	}
-	return l.time() + " on " + table.Plain(l.Node)
+	return l.time() + " on " + plain.Line(l.Node)
 }
 
 func (l Lag) time() string { return Time(l.Microseconds, false) }

@@ -10,6 +10,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
+	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/table"
 	"replab.dev/internal/report/wording"
 	"replab.dev/internal/topology/registry"
@@ -17,7 +18,7 @@ import (
 )
 
 var (
-	plain = ansi.Style{}
+	usual = ansi.Style{}
 	bold  = ansi.Style{}.Bold()
 	faint = ansi.Style{}.Faint()
 	green = ansi.Style{}.ForegroundColor(ansi.Green)
@@ -33,7 +34,7 @@ func Draw(v follow.View, events []follow.Event, width, height int) string {
 	x := v.Experiment
 	lines := []string{head(v), topologyLine(x), stepLine(x), ""}
 	if v.Away != "" {
-		lines = append(lines, amber.Styled("as it was last; the API server does not answer: "+table.Plain(v.Away)), "")
+		lines = append(lines, amber.Styled("as it was last; the API server does not answer: "+plain.Line(v.Away)), "")
 	}
 	lines = append(lines, load(v, width)...)
 	lines = append(lines, faults(x)...)
@@ -98,7 +99,7 @@ func stepLine(x *v1alpha1.ReplicationExperiment) string {
 			marks += amber.Styled("▶")
 			now = fmt.Sprintf("%s, %d of %d", s, i+1, len(v1alpha1.Steps))
 			if c := meta.FindStatusCondition(x.Status.Conditions, s); c != nil && c.Message != "" {
-				now += ": " + table.Plain(c.Message)
+				now += ": " + plain.Line(c.Message)
 			}
 		default:
 			marks += faint.Styled("·")
@@ -115,20 +116,20 @@ func label(name string) string { return faint.Styled(fmt.Sprintf("%-*s", labelWi
 func load(v follow.View, width int) []string {
 	if v.Live == nil {
 		if v.Silent != "" && follow.UnderLoad(v.Experiment) {
-			return []string{label("load") + amber.Styled("no live figures: "+table.Plain(v.Silent)), ""}
+			return []string{label("load") + amber.Styled("no live figures: "+plain.Line(v.Silent)), ""}
 		}
 		return nil
 	}
 	var lines []string
 	if s, ok := v.Stage(); ok {
-		name := fmt.Sprintf("%s %d/%d  ", table.Plain(s.Name), s.Number, len(v.Live.Stages))
+		name := fmt.Sprintf("%s %d/%d  ", plain.Line(s.Name), s.Number, len(v.Live.Stages))
 		left := fmt.Sprintf("  %s left of %s", follow.Seconds(s.Left()), follow.Seconds(s.Planned()))
 		bar := Bar(int64(s.Elapsed), int64(s.Planned()), max(min(width-labelWidth-len(name)-len(left), 40), 8))
 		lines = append(lines, label("stage")+name+bar+left)
 	}
 	if words := v.ShortFigures(); len(words) > 0 {
 		if w := v.Writer(); w != "" {
-			words = append(words, "writer "+table.Plain(w))
+			words = append(words, "writer "+plain.Line(w))
 		}
 		lines = append(lines, label("now")+strings.Join(words, "   "))
 	}
@@ -136,7 +137,7 @@ func load(v follow.View, width int) []string {
 		lines = append(lines, sparks(v, max(min(width-besideSparks, wire.RecorderLiveMost), 8))...)
 	}
 	if v.Silent != "" && follow.UnderLoad(v.Experiment) {
-		lines = append(lines, label("")+amber.Styled("the last figures; no newer ones: "+table.Plain(v.Silent)))
+		lines = append(lines, label("")+amber.Styled("the last figures; no newer ones: "+plain.Line(v.Silent)))
 	}
 	return append(lines, "")
 }
@@ -153,12 +154,12 @@ func sparks(v follow.View, width int) []string {
 		}
 		return values
 	}
-	lines := []string{spark("ok/s", plain, series(follow.Succeeded), width, func(n int64) string { return fmt.Sprint(n) })}
+	lines := []string{spark("ok/s", usual, series(follow.Succeeded), width, func(n int64) string { return fmt.Sprint(n) })}
 	failed := series(func(s wire.Second) int64 { return s.Failures })
 	if slices.Max(failed) > 0 {
 		lines = append(lines, spark("failed", red, failed, width, func(n int64) string { return fmt.Sprint(n) }))
 	}
-	lines = append(lines, spark("p99", plain, series(func(s wire.Second) int64 {
+	lines = append(lines, spark("p99", usual, series(func(s wire.Second) int64 {
 		if s.P99Microseconds == nil {
 			return -1
 		}
@@ -178,7 +179,7 @@ func sparks(v follow.View, width int) []string {
 		return l.Microseconds
 	})
 	if slices.Max(lag) >= 0 {
-		lines = append(lines, spark("lag", plain, lag, width, func(int64) string { return most.String() }))
+		lines = append(lines, spark("lag", usual, lag, width, func(int64) string { return most.String() }))
 	}
 	return lines
 }
@@ -208,7 +209,7 @@ func faults(x *v1alpha1.ReplicationExperiment) []string {
 		case v1alpha1.FaultUnconfirmed, v1alpha1.FaultEndedEarly, v1alpha1.FaultEndedLate:
 			state = red
 		}
-		lines = append(lines, label("fault")+fmt.Sprintf("%s  %s  %s  %s", f.Name, wording.Fault(x.Spec, f.Fault), table.Plain(f.Pod), state.Styled(string(f.State))))
+		lines = append(lines, label("fault")+fmt.Sprintf("%s  %s  %s  %s", f.Name, wording.Fault(x.Spec, f.Fault), plain.Line(f.Pod), state.Styled(string(f.State))))
 	}
 	for _, f := range x.Spec.Faults {
 		if !known[f.Name] {

@@ -3,12 +3,14 @@ package ci
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"io"
 	"strings"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/markdown"
+	"replab.dev/internal/report/plain"
 )
 
 // WriteSummary writes a table of all runs, and below it the report of each, folded.
@@ -26,7 +28,7 @@ func WriteSummary(w io.Writer, runs []Run) error {
 		}
 		t.Rows = append(t.Rows, row)
 		if r.Report != "" {
-			fmt.Fprintf(&reports, "\n<details><summary>%s</summary>\n\n%s\n</details>\n", r.Name, r.Report)
+			fmt.Fprintf(&reports, "\n<details><summary>%s</summary>\n\n%s\n</details>\n", html.EscapeString(plain.Line(r.Name)), r.Report)
 		}
 	}
 	t.Title = fmt.Sprintf("replab: %d of %d passed", passed, len(runs))

@@ -212,8 +212,7 @@ func (c *Comparison) Remarks() (all []string) {
 
 // WriteText writes the comparison for a terminal: what each run is, and figures with a column for each run, or where these do not fit, a line.
 func (c *Comparison) WriteText(w io.Writer) error {
-	var rows [][]string
-	c.each(func(cells ...string) { rows = append(rows, cells) })
+	rows := c.Lines()
 	names, heads := rows[0], c.Heads()
 	text := ""
 	for i, name := range names[1:] {
@@ -268,42 +267,19 @@ func wide(text string) bool {
 	return false
 }
 
-// WriteMarkdown writes the comparison as a table of Markdown.
-func (c *Comparison) WriteMarkdown(w io.Writer) error {
-	var b strings.Builder
-	first := true
-	c.each(func(cells ...string) {
-		for i := range cells {
-			cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)
-		}
-		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
-		if first {
-			b.WriteString(strings.Repeat("|---", len(cells)) + "|\n")
-			first = false
-		}
-	})
-	for _, r := range c.Remarks() {
-		b.WriteString("\n" + r + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// each line of the comparison, from the names of the runs on.
-func (c *Comparison) each(line func(...string)) {
+// Lines of the comparison, each with a name and a cell of each run: first the runs' names, then what they are, then the figures.
+func (c *Comparison) Lines() (lines [][]string) {
 	head := []string{""}
 	for _, r := range c.Runs {
 		head = append(head, r.Name)
 	}
-	line(head...)
-	for _, l := range c.Heads() {
-		line(l...)
-	}
+	lines = append(append(lines, head), c.Heads()...)
 	for _, r := range slices.Concat(c.Rows, c.Stages) {
 		cells := []string{r.Title}
 		for _, cell := range r.Cells {
 			cells = append(cells, cell.Text())
 		}
-		line(cells...)
+		lines = append(lines, cells)
 	}
+	return lines
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	nethtml "golang.org/x/net/html"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
@@ -288,12 +289,14 @@ func TestThePolicyKnowsTheScript(t *testing.T) {
 }
 
 func TestWhatARunSaysIsNoMarkup(t *testing.T) {
-	r := reporttest.SemiSync(t)
+	r := reporttest.Run(t, reporttest.Shape{Experiment: "semisync", Seconds: 45, FaultAt: 20, Lost: 3})
 	const evil = `</script></pre><script>alert("x")</script><img src=x>`
 	r.Status.Reasons = append(r.Status.Reasons, evil)
 	r.Status.Faults[0].Evidence, r.Spec.Topology.Parameters = evil, map[string]string{"init_connect": evil}
 	r.Status.Nodes[0].Name, r.Recorder.Settings[0].Node, r.Status.Failover.NewPrimary, r.Status.Faults[0].Name = evil, evil, evil, evil
 	r.Recorder.Stages[0].Name, r.Spec.Load.Stages[0].Name, r.Status.Load.Stages[0].Name = evil, evil, evil
+	r.Status.Notes, r.Status.Conditions = append(r.Status.Notes, ""), append(r.Status.Conditions, metav1.Condition{})
+	reporttest.Say(&r, evil) // each other text, such as the leak of a fault and the node of lost writes
 	page := written(t, r)
 	if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") {
 		t.Error("the page has markup that a run made")

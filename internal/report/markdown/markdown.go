@@ -7,7 +7,10 @@ import (
 	"io"
 	"strings"
 
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/comparison"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/suites"
 	"replab.dev/internal/results"
 )
@@ -20,9 +23,9 @@ func Write(w io.Writer, r results.Results) error {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s: %s\n\n", line(r.Experiment), verdictOf(d))
+	fmt.Fprintf(&b, "# %s: %s\n\n", plain.Markdown(r.Experiment), verdict(d.Status.Verdict))
 	for _, reason := range r.Status.Reasons {
-		fmt.Fprintf(&b, "- %s\n", line(reason))
+		fmt.Fprintf(&b, "- %s\n", plain.Markdown(reason))
 	}
 	for _, t := range d.Tables() {
 		if !t.Detail {
@@ -33,7 +36,7 @@ func Write(w io.Writer, r results.Results) error {
 		b.WriteString("\n## Limits of the figures\n\n")
 	}
 	for _, note := range r.Status.Notes {
-		fmt.Fprintf(&b, "- %s\n", line(note))
+		fmt.Fprintf(&b, "- %s\n", plain.Markdown(note))
 	}
 	fmt.Fprintf(&b, "\nTo repeat it:\n\n%[1]syaml\n%[2]s%[1]s\n", fence(repeat), repeat)
 	_, err = io.WriteString(w, b.String())
@@ -44,9 +47,9 @@ func Write(w io.Writer, r results.Results) error {
 func WriteSuite(w io.Writer, d *suites.Document) error {
 	var b strings.Builder
 	s := d.Suite
-	fmt.Fprintf(&b, "# %s: %s\n\n%s trials\n\n", line(s.Name), cmp.Or(string(s.Status.Verdict), "no verdict"), suites.Counts(s))
+	fmt.Fprintf(&b, "# %s: %s\n\n%s trials\n\n", plain.Markdown(s.Name), verdict(s.Status.Verdict), suites.Counts(s))
 	for _, reason := range s.Status.Reasons {
-		fmt.Fprintf(&b, "- %s\n", line(reason))
+		fmt.Fprintf(&b, "- %s\n", plain.Markdown(reason))
 	}
 	for _, t := range d.Tables() {
 		if !t.Detail {
@@ -57,7 +60,23 @@ func WriteSuite(w io.Writer, d *suites.Document) error {
 		b.WriteString("\n## Notes\n\n")
 	}
 	for _, note := range s.Status.Notes {
-		fmt.Fprintf(&b, "- %s\n", line(note))
+		fmt.Fprintf(&b, "- %s\n", plain.Markdown(note))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteComparison writes the comparison of runs as a table, with remarks.
+func WriteComparison(w io.Writer, c *comparison.Comparison) error {
+	var b strings.Builder
+	for i, line := range c.Lines() {
+		cells(&b, line...)
+		if i == 0 {
+			rule(&b, len(line))
+		}
+	}
+	for _, remark := range c.Remarks() {
+		b.WriteString("\n" + plain.Markdown(remark) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -72,18 +91,13 @@ func fence(text string) string {
 	return fence
 }
 
-func verdictOf(d *figures.Document) string {
-	if d.Status.Verdict == "" {
-		return "no verdict"
-	}
-	return string(d.Status.Verdict)
-}
+func verdict(v v1alpha1.Verdict) string { return plain.Markdown(cmp.Or(string(v), "no verdict")) }
 
 // Table writes a table below its title.
 func Table(b *strings.Builder, t figures.Table) {
-	fmt.Fprintf(b, "\n## %s\n\n", line(t.Title))
+	fmt.Fprintf(b, "\n## %s\n\n", plain.Markdown(t.Title))
 	cells(b, t.Head...)
-	b.WriteString(strings.Repeat("|---", len(t.Head)) + "|\n")
+	rule(b, len(t.Head))
 	for _, row := range t.Rows {
 		var texts []string
 		for _, c := range row {
@@ -95,21 +109,17 @@ func Table(b *strings.Builder, t figures.Table) {
 		if i == 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(b, "- %s\n", line(note))
+		fmt.Fprintf(b, "- %s\n", plain.Markdown(note))
 	}
+}
+
+func rule(b *strings.Builder, columns int) {
+	b.WriteString(strings.Repeat("|---", columns) + "|\n")
 }
 
 func cells(b *strings.Builder, all ...string) {
 	for _, text := range all {
-		b.WriteString("| " + strings.ReplaceAll(line(text), "|", `\|`) + " ")
+		b.WriteString("| " + plain.Markdown(text) + " ")
 	}
 	b.WriteString("|\n")
-}
-
-// escaped takes from others' texts what would begin a line, an element, a link, a picture, or a mention of somebody.
-var escaped = strings.NewReplacer("\n", " ", "\r", " ", "<", "&lt;", "[", `\[`, "!", `\!`, "@", "@\u200b")
-
-// line is a text that begins no other line, and no markup.
-func line(text string) string {
-	return escaped.Replace(text)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"replab.dev/internal/report/comparison"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
 	"replab.dev/internal/results"
@@ -21,8 +22,8 @@ func TestMarkdownOfARun(t *testing.T) {
 	}
 	got := b.String()
 	for _, want := range []string{
-		"# semisync: Passed\n\n- All 2 goals were met.\n", "- one | two # &lt;b>three\n", "| outageMilliseconds | max 15 s | 1.6 s | met |\n", "| p99 | status.load.latency.p99Microseconds | ≥ 16.17 ms | the recorder",
-		"| a\\|b | +20.000 s | +20.012 s | Released: the server's process is gone |  | 1.6 s |\n", "| semisync-db-0 | Isolated | 10,602 | 701 | 1 | ", "`````yaml\napiVersion: replab.dev/v1alpha1\n", "\n`````\n", `- \!\[x](y) by @` + "\u200bthem\n",
+		"# semisync: Passed\n\n- All 2 goals were met.\n", "- one \\| two # &lt;b>three\n", "| outageMilliseconds | max 15 s | 1.6 s | met |\n", "| p99 | status.load.latency.p99Microseconds | ≥ 16.17 ms | the recorder",
+		"| a\\|b | +20.000 s | +20.012 s | Released: the server's process is gone |  | 1.6 s |\n", "| semisync-db-0 | Isolated | 10,602 | 701 | 1 | ", "`````yaml\napiVersion: replab.dev/v1alpha1\n", "\n`````\n", `- !\[x](y) by @` + "\u200bthem\n",
 		"| stale reads | status.load.staleReads | not measured | ",
 	} {
 		if !strings.Contains(got, want) {
@@ -38,5 +39,23 @@ func TestMarkdownOfARun(t *testing.T) {
 	b.Reset()
 	if err := Write(&b, results.Results{Experiment: "x"}); err != nil || !strings.HasPrefix(b.String(), "# x: no verdict\n") {
 		t.Errorf("of a run without figures: %v\n%s", err, b.String())
+	}
+}
+
+func TestMarkdownOfAComparison(t *testing.T) {
+	base, now := reporttest.SemiSync(t), reporttest.SemiSync(t)
+	base.Experiment, now.Experiment = "a`<b>\n# c", "d|e"
+	c, err := comparison.Of(figures.Of(base), figures.Of(now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := WriteComparison(&b, c); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"|  | a\\`&lt;b> # c | d\\|e |\n|---|---|---|\n| verdict | Passed | Passed |\n", "\nd\\|e against a\\`&lt;b> # c, the baseline: "} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
 	}
 }

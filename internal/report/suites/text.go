@@ -9,6 +9,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/table"
 )
 
@@ -75,7 +76,7 @@ func columns(w io.Writer, t figures.Table) {
 		var cells []string
 		for i := range t.Head {
 			if used[i] {
-				cells = append(cells, cmp.Or(table.Plain(text(i)), "-"))
+				cells = append(cells, cmp.Or(plain.Line(text(i)), "-"))
 			}
 		}
 		fmt.Fprintln(tabs, strings.Join(cells, "\t"))

@@ -11,13 +11,7 @@ import (
 
 // TestWordsOfOthersDoNotSteerATerminal: messages come from whoever makes the objects that an operator looks at.
 func TestWordsOfOthersDoNotSteerATerminal(t *testing.T) {
-	evil := "a\x1b]0;title\ab\u009b2Jc\x9bd\ne\tµ\r\u202ez"
-	if got, want := Plain(evil), "a ]0;title b 2Jc\ufffdd e µ  z"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got, want := Harmless(evil), "a ]0;title b 2Jc\ufffdd\ne\tµ  z"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	const evil = "a\x1b]0;title\ab\u009b2Jc\nd"
 	x := &v1alpha1.ReplicationExperiment{}
 	x.Status.Phase, x.Status.Reasons = "Deploying", []string{evil}
 	x.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionFalse, Message: evil}}

@@ -6,11 +6,11 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/plain"
 )
 
 // Progress is where an experiment stands, in one line.
@@ -20,7 +20,7 @@ func Progress(x *v1alpha1.ReplicationExperiment) string {
 	}
 	for _, c := range x.Status.Conditions {
 		if c.Status == metav1.ConditionFalse && c.Type != v1alpha1.ConditionPassed && c.Message != "" {
-			return x.Status.Phase + ": " + Plain(c.Message)
+			return x.Status.Phase + ": " + plain.Line(c.Message)
 		}
 	}
 	return x.Status.Phase
@@ -36,7 +36,7 @@ const labels = 10
 func Row(w io.Writer, name string, parts ...string) {
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	if len(parts) > 0 {
-		line := fmt.Sprintf("%-*s", labels, name) + Plain(strings.Join(parts, ", "))
+		line := fmt.Sprintf("%-*s", labels, name) + plain.Line(strings.Join(parts, ", "))
 		fmt.Fprintln(w, Fold(line, Width, labels))
 	}
 }
@@ -71,33 +71,3 @@ func Steps(x *v1alpha1.ReplicationExperiment) []Step {
 	}
 	return found
 }
-
-// Plain is a text of others in one line: what would move a terminal's cursor, change what it shows or turn its order round is a blank.
-func Plain(text string) string { return blank(text, "") }
-
-// Harmless is a text of others with its lines and tabs, which a terminal shows and does not obey.
-func Harmless(text string) string { return blank(text, "\n\t") }
-
-// Escaped is JSON with the same content, in which what a terminal obeys is escaped: the encoder leaves in a part of it.
-func Escaped(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if obeyed(r) && r != '\n' {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func blank(text, keep string) string {
-	return strings.Map(func(r rune) rune {
-		if obeyed(r) && !strings.ContainsRune(keep, r) {
-			return ' '
-		}
-		return r
-	}, text)
-}
-
-func obeyed(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
