@@ -14,8 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/progress"
 	"replab.dev/internal/report/remedy"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/summary"
+	"replab.dev/internal/report/terminal"
 	"replab.dev/internal/report/wording"
 	"replab.dev/internal/topology/registry"
 )
@@ -47,7 +49,7 @@ func describeCommand(o *Options) *cobra.Command {
 
 func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
 	row := func(name, format string, args ...any) {
-		table.Row(out, name, fmt.Sprintf(format, args...))
+		terminal.Row(out, name, fmt.Sprintf(format, args...))
 	}
 	t := x.Spec.Topology
 	row("Name", "%s in namespace %s, %s old", x.Name, x.Namespace, duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)))
@@ -68,16 +70,17 @@ func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
 		row("Versions", "operator %s, server %s, k6 %s", cmp.Or(v.Operator, "unknown"), cmp.Or(v.Server, "unknown"), cmp.Or(v.K6, "unknown"))
 	}
 	fmt.Fprintln(out)
-	row("Now", "%s", table.Progress(x))
+	row("Now", "%s", progress.Line(x))
 	var steps []string
-	for _, s := range table.Steps(x) {
+	for _, s := range progress.Steps(x) {
 		steps = append(steps, fmt.Sprintf("%s %d s", s.Name, s.Seconds))
 	}
 	if len(steps) > 0 {
 		row("Steps", "%s", strings.Join(steps, ", "))
 	}
 	if x.Status.Verdict != "" {
-		fmt.Fprintf(out, "\n%s", table.Result(x))
+		fmt.Fprintln(out)
+		summary.Write(out, x)
 	}
 	for _, line := range remedy.Experiment(x, now) {
 		row("Next", "%s", line)

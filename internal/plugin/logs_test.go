@@ -19,9 +19,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report/plain"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/plugin/follow/followtest"
+	"replab.dev/internal/report/plain"
 	"replab.dev/test/kubetest"
 )
 

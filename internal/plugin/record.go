@@ -20,7 +20,7 @@ import (
 	"replab.dev/internal/report/markdown"
 	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/suites"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/summary"
 )
 
 // record keeps what came of each run of a command, and writes it into files for a CI server.
@@ -147,11 +147,14 @@ type conclusion struct {
 
 // told is what the end says: the verdict, its reasons, and the result in words.
 func (c conclusion) told() (v1alpha1.Verdict, []string, string) {
+	var b bytes.Buffer
 	switch {
 	case c.experiment != nil:
-		return c.experiment.Status.Verdict, c.experiment.Status.Reasons, table.Result(c.experiment)
+		summary.Write(&b, c.experiment)
+		return c.experiment.Status.Verdict, c.experiment.Status.Reasons, b.String()
 	case c.suite != nil:
-		return c.suite.Status.Verdict, c.suite.Status.Reasons, suites.Text(c.suite)
+		suites.Write(&b, c.suite, false)
+		return c.suite.Status.Verdict, c.suite.Status.Reasons, b.String()
 	}
 	return "", nil, ""
 }

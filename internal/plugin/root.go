@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,7 +25,9 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
+	"replab.dev/internal/plugin/screen"
 	"replab.dev/internal/report/plain"
+	"replab.dev/internal/report/terminal"
 )
 
 // completer is the name under which kubectl asks a plugin to complete its arguments: a link to the plugin is enough.
@@ -60,7 +63,7 @@ func Execute(ctx context.Context, version string, servers validation.Servers, ar
 }
 
 func execute(ctx context.Context, o *Options, args []string) int {
-	o.drawn, o.Out, o.ErrOut = o.Out, plain.Writer(o.Out), plain.Writer(o.ErrOut)
+	o.drawn, o.Out, o.ErrOut = o.Out, output(o.Out), plain.Writer(o.ErrOut)
 	root := o.command()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -76,6 +79,19 @@ func execute(ctx context.Context, o *Options, args []string) int {
 		return ExitInterrupted
 	}
 	return ExitNotRun
+}
+
+// output is a writer whose texts are kept plain, and laid out for its columns if it is a terminal.
+func output(w io.Writer) io.Writer {
+	file, isFile := w.(*os.File)
+	if !isFile || !term.IsTerminal(file.Fd()) {
+		return plain.Writer(w)
+	}
+	columns, _, err := term.GetSize(file.Fd())
+	if err != nil || columns <= 0 {
+		columns = screen.WidthUnknown
+	}
+	return terminal.Screen{Writer: plain.Writer(w), Columns: columns}
 }
 
 // Command is the whole command line.

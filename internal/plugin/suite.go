@@ -21,7 +21,7 @@ import (
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/report/remedy"
 	"replab.dev/internal/report/suites"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/terminal"
 	"replab.dev/internal/runs"
 )
 
@@ -37,7 +37,8 @@ func (o *Options) followSuite(ctx context.Context, c Cluster, name string, uid t
 	if code, err := o.left(of, err, time.Since(begun)); code != ExitOK {
 		return conclusion{code: code}, err
 	}
-	fmt.Fprintf(o.Out, "\n%s", suites.Text(s))
+	fmt.Fprintln(o.Out)
+	suites.Write(o.Out, s, false)
 	o.next(remedy.Suite(s))
 	return conclusion{code: exitOfVerdict(s.Status.Conditions, s.Status.Verdict), suite: s}, nil
 }
@@ -87,14 +88,14 @@ func (o *Options) abortSuite(ctx context.Context, c Cluster, s *v1alpha1.Replica
 }
 
 func (o *Options) describeSuite(s *v1alpha1.ReplicationSuite) {
-	fmt.Fprint(o.Out, suites.Details(s))
+	suites.Write(o.Out, s, true)
 	o.next(remedy.Suite(s))
 }
 
 // next says what to do.
 func (o *Options) next(lines []string) {
 	for _, line := range lines {
-		table.Row(o.Out, "Next", line)
+		terminal.Row(o.Out, "Next", line)
 	}
 }
 

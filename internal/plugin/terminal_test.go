@@ -28,13 +28,13 @@ func TestMain(m *testing.M) {
 	os.Exit(kubetest.Main(m))
 }
 
-// terminal is a real one, of tmux.
-type terminal struct {
+// session is a real terminal, of tmux.
+type session struct {
 	t      *testing.T
 	socket string
 }
 
-func newTerminal(t *testing.T, command string) terminal {
+func newTerminal(t *testing.T, command string) session {
 	t.Helper()
 	unit.Leave(t)
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -43,13 +43,13 @@ func newTerminal(t *testing.T, command string) terminal {
 		}
 		t.Skip("no tmux here: install the package of that name")
 	}
-	x := terminal{t, filepath.Join(t.TempDir(), "tmux")}
+	x := session{t, filepath.Join(t.TempDir(), "tmux")}
 	x.tmux("-f", os.DevNull, "new-session", "-d", "-x", "100", "-y", "30", command)
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", x.socket, "kill-server").Run() }) // the last session may have ended it
 	return x
 }
 
-func (x terminal) tmux(args ...string) string {
+func (x session) tmux(args ...string) string {
 	x.t.Helper()
 	out, err := exec.Command("tmux", append([]string{"-S", x.socket}, args...)...).CombinedOutput()
 	if err != nil {
@@ -59,7 +59,7 @@ func (x terminal) tmux(args ...string) string {
 }
 
 // shows waits until the terminal shows all words.
-func (x terminal) shows(words ...string) {
+func (x session) shows(words ...string) {
 	x.t.Helper()
 	var screen string
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(look / 5) {

@@ -20,8 +20,9 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/plugin/screen"
+	"replab.dev/internal/report/progress"
 	"replab.dev/internal/report/remedy"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/summary"
 	"replab.dev/internal/runs"
 	"replab.dev/internal/wire"
 )
@@ -99,7 +100,8 @@ func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.
 	if code, err := o.left(of, err, time.Since(begun)); code != ExitOK {
 		return conclusion{code: code}, err
 	}
-	fmt.Fprintf(o.Out, "\n%s", table.Result(x))
+	fmt.Fprintln(o.Out)
+	summary.Write(o.Out, x)
 	o.next(remedy.Experiment(x, time.Now()))
 	return conclusion{code: exitOf(x), experiment: x}, nil
 }
@@ -138,7 +140,7 @@ func stands(x *v1alpha1.ReplicationExperiment) string {
 	if x == nil {
 		return "an unknown step"
 	}
-	return table.Progress(x)
+	return progress.Line(x)
 }
 
 // lines prints the events of a run.

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/summary"
+	"replab.dev/internal/report/terminal"
 	"replab.dev/internal/results"
 	"replab.dev/test/experiment"
 )
@@ -16,14 +17,15 @@ import (
 func TestTheExampleOfTheReadmeIsAKeptRun(t *testing.T) {
 	const name = "semisync"
 	kept := readKept(t, name)
-	summary := table.Result(&v1alpha1.ReplicationExperiment{Spec: kept.Spec, Status: kept.Status})
-	summary, _, _ = strings.Cut(summary, "Node ")
+	var shown strings.Builder
+	summary.Write(terminal.Screen{Writer: &shown, Columns: 80}, &v1alpha1.ReplicationExperiment{Spec: kept.Spec, Status: kept.Status})
+	top, _, _ := strings.Cut(shown.String(), "Node ")
 	page := filepath.Join(experiment.Root(), "README.md")
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := between(string(text), name, "```text\n"+summary+"...\n```\n")
+	want, err := between(string(text), name, "```text\n"+top+"...\n```\n")
 	if err != nil {
 		t.Fatal(err)
 	}

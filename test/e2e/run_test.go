@@ -100,7 +100,7 @@ func await(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.R
 		if err := cfg.Client().Resources().Get(ctx, x.Name, x.Namespace, x); err != nil {
 			t.Fatalf("read experiment %s: %v", x.Name, err)
 		}
-		if now := progress(x); now != last {
+		if now := standing(x); now != last {
 			t.Logf("%4.0f s  %s", time.Since(began).Seconds(), now)
 			last = now
 		}
@@ -121,7 +121,7 @@ func await(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.R
 	}
 }
 
-func progress(x *v1alpha1.ReplicationExperiment) string {
+func standing(x *v1alpha1.ReplicationExperiment) string {
 	for _, c := range x.Status.Conditions {
 		if c.Status != metav1.ConditionTrue && c.Type != v1alpha1.ConditionPassed {
 			return fmt.Sprintf("%s: %s (%s) %s", x.Status.Phase, c.Type, c.Reason, c.Message)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,7 +95,9 @@ func runSuite(t *testing.T, s *v1alpha1.ReplicationSuite, assess func(*testing.T
 			return ctx
 		}).
 		Assess("the suite is Passed", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
-			t.Logf("\n%s", suites.Details(s))
+			var b strings.Builder
+			suites.Write(&b, s, true)
+			t.Logf("\n%s", b.String())
 			if s.Status.Verdict != v1alpha1.VerdictPassed || s.Status.Trials.Done != s.Status.Trials.Total {
 				t.Errorf("%s: %q", s.Status.Verdict, s.Status.Reasons)
 			}

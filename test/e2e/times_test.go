@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/progress"
 	"replab.dev/test/runtimes"
 )
 
@@ -19,7 +19,7 @@ var times struct {
 // took prints where the time of a run went, as its conditions tell and to its removal, and keeps it for the table at the end.
 func took(t *testing.T, x *v1alpha1.ReplicationExperiment, removedSeconds int64) {
 	t.Helper()
-	run := runtimes.Times{Run: x.Name, Steps: append(table.Steps(x), table.Step{Name: "removed", Seconds: removedSeconds})}
+	run := runtimes.Times{Run: x.Name, Steps: append(progress.Steps(x), progress.Step{Name: "removed", Seconds: removedSeconds})}
 	t.Logf("seconds:\n%s", runtimes.Where([]runtimes.Times{run}))
 	times.Lock()
 	defer times.Unlock()

@@ -13,7 +13,8 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/plugin/screen"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/summary"
+	"replab.dev/internal/report/terminal"
 	"replab.dev/internal/results"
 )
 
@@ -38,13 +39,15 @@ func TestTerminalsOf80ColumnsShowKeptRuns(t *testing.T) {
 		x := &v1alpha1.ReplicationExperiment{Spec: kept.Spec, Status: kept.Status}
 		x.Name, x.CreationTimestamp = kept.Experiment, *kept.Status.StartTime
 		v := follow.View{Experiment: x, Age: 3 * time.Minute}
-		drawn, summary := ansi.Strip(screen.Draw(v, new(follow.Events).Next(v), columns, 24)), table.Result(x)
-		for line := range strings.Lines(drawn + summary) {
+		drawn := ansi.Strip(screen.Draw(v, new(follow.Events).Next(v), columns, 24))
+		var shown strings.Builder
+		summary.Write(terminal.Screen{Writer: &shown, Columns: columns}, x)
+		for line := range strings.Lines(drawn + shown.String()) {
 			if line = strings.TrimSuffix(line, "\n"); ansi.StringWidth(line) > columns || strings.Contains(line, "…") {
 				t.Errorf("%s: wider than %d columns, or cut: %q", file, columns, line)
 			}
 		}
-		if rows := rowsOf(summary); rows[0] != "Verdict" || len(kept.Status.Notes) > 0 && slices.Index(rows, "Note") < slices.Index(rows, "Node") {
+		if rows := rowsOf(shown.String()); rows[0] != "Verdict" || len(kept.Status.Notes) > 0 && slices.Index(rows, "Note") < slices.Index(rows, "Node") {
 			t.Errorf("%s: rows %v", file, rows)
 		}
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/progress"
 )
 
 // Times is where the time of one run went.
 type Times struct {
 	Run   string
-	Steps []table.Step
+	Steps []progress.Step
 }
 
 // Where shows the times of runs, in seconds: a line each, a column for each step that took any, and the sums.
@@ -24,13 +24,13 @@ func Where(runs []Times) string {
 			sum.add(s)
 		}
 	}
-	slices.SortStableFunc(sum.Steps, func(a, b table.Step) int { return place(a.Name) - place(b.Name) })
+	slices.SortStableFunc(sum.Steps, func(a, b progress.Step) int { return place(a.Name) - place(b.Name) })
 	width := len(sum.Run)
 	for _, r := range runs {
 		width = max(width, len(r.Run))
 	}
 	var b strings.Builder
-	line := func(name string, cells func(table.Step) string, last string) {
+	line := func(name string, cells func(progress.Step) string, last string) {
 		fmt.Fprintf(&b, "%-*s", width, name)
 		for _, column := range sum.Steps {
 			if column.Seconds > 0 {
@@ -39,10 +39,10 @@ func Where(runs []Times) string {
 		}
 		fmt.Fprintf(&b, "  %5s\n", last)
 	}
-	line("", func(s table.Step) string { return s.Name }, "all")
+	line("", func(s progress.Step) string { return s.Name }, "all")
 	for _, r := range append(slices.Clone(runs), sum) {
-		line(r.Run, func(column table.Step) string {
-			i := slices.IndexFunc(r.Steps, func(s table.Step) bool { return s.Name == column.Name })
+		line(r.Run, func(column progress.Step) string {
+			i := slices.IndexFunc(r.Steps, func(s progress.Step) bool { return s.Name == column.Name })
 			if i < 0 {
 				return ""
 			}
@@ -52,7 +52,7 @@ func Where(runs []Times) string {
 	return b.String()
 }
 
-func (t *Times) add(s table.Step) {
+func (t *Times) add(s progress.Step) {
 	for i := range t.Steps {
 		if t.Steps[i].Name == s.Name {
 			t.Steps[i].Seconds += s.Seconds

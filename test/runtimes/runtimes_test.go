@@ -5,13 +5,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/progress"
 )
 
 func TestWhereAddsTheRunsUp(t *testing.T) {
 	got := Where([]Times{
-		{"single", []table.Step{{Name: "Accepted", Seconds: 0}, {Name: "Deployed", Seconds: 12}, {Name: "Judged", Seconds: 1}, {Name: "removed", Seconds: 3}}},
-		{"semisync", []table.Step{{Name: "Accepted", Seconds: 0}, {Name: "Deployed", Seconds: 13}, {Name: "FaultsInjected", Seconds: 20}, {Name: "Judged", Seconds: 0}}},
+		{"single", []progress.Step{{Name: "Accepted", Seconds: 0}, {Name: "Deployed", Seconds: 12}, {Name: "Judged", Seconds: 1}, {Name: "removed", Seconds: 3}}},
+		{"semisync", []progress.Step{{Name: "Accepted", Seconds: 0}, {Name: "Deployed", Seconds: 13}, {Name: "FaultsInjected", Seconds: 20}, {Name: "Judged", Seconds: 0}}},
 	})
 	want := `          Deployed  FaultsInjected  Judged  removed    all
 single          12                       1        3     16

@@ -10,7 +10,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/plain"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/progress"
 	"replab.dev/internal/report/wording"
 )
 
@@ -69,7 +69,7 @@ func (e *Events) Next(v View) []Event {
 		e.began = true
 		events = append(events, Event{UnderLoad: true, Text: loadBegan})
 	}
-	if now := progress(v.Experiment); now != e.progress {
+	if now := progressOf(v.Experiment); now != e.progress {
 		e.progress = now
 		add("%s", now)
 	}
@@ -137,12 +137,12 @@ func (e *Events) awayEvents(v View, add func(string, ...any)) {
 	}
 }
 
-// progress is where the run stands. Under load the faults have events of their own.
-func progress(x *v1alpha1.ReplicationExperiment) string {
+// progressOf is where the run stands. Under load the faults have events of their own.
+func progressOf(x *v1alpha1.ReplicationExperiment) string {
 	if between(x, v1alpha1.ConditionLoadStarted, v1alpha1.ConditionLoadFinished) {
 		return x.Status.Phase
 	}
-	return table.Progress(x)
+	return progress.Line(x)
 }
 
 // faultEvents have the times of the status, where it has any.

@@ -15,9 +15,9 @@ type Seen struct{ follow.View }
 // Ended is the message that nobody looks any more.
 type Ended struct{}
 
-// These are taken until the terminal has told its size.
+// WidthUnknown and heightUnknown are taken until the terminal has told its size.
 const (
-	widthUnknown  = 80
+	WidthUnknown  = 80
 	heightUnknown = 24
 )
 
@@ -66,7 +66,7 @@ func (m Model) View() tea.View {
 	if m.view.Experiment == nil {
 		return tea.NewView("")
 	}
-	width, height := cmp.Or(m.width, widthUnknown), cmp.Or(m.height, heightUnknown)
+	width, height := cmp.Or(m.width, WidthUnknown), cmp.Or(m.height, heightUnknown)
 	drawn := Draw(m.view, m.events, width, height-ownLines)
 	if !m.left {
 		drawn += faint.Styled("ctrl-c leaves; the run goes on") + "\n"

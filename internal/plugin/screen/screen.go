@@ -11,7 +11,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/report/plain"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/terminal"
 	"replab.dev/internal/report/wording"
 	"replab.dev/internal/topology/registry"
 	"replab.dev/internal/wire"
@@ -39,12 +39,12 @@ func Draw(v follow.View, events []follow.Event, width, height int) string {
 	lines = append(lines, load(v, width)...)
 	lines = append(lines, faults(x)...)
 	for i, line := range lines {
-		lines[i] = table.Fold(line, width, labelWidth)
+		lines[i] = terminal.Fold(line, width, labelWidth)
 	}
 	drawn := strings.Join(lines, "\n")
 	last := ""
 	for _, e := range slices.Backward(events[max(len(events)-eventsShown, 0):]) {
-		with := table.Fold(faint.Styled(e.Clock())+"  "+e.Text, width, labelWidth) + "\n" + last
+		with := terminal.Fold(faint.Styled(e.Clock())+"  "+e.Text, width, labelWidth) + "\n" + last
 		if last != "" && strings.Count(drawn+"\n"+with, "\n") > height {
 			break
 		}

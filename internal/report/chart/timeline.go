@@ -212,7 +212,7 @@ func (c Timeline) names(b *strings.Builder) {
 			class = " off"
 		case !band.Loose:
 			style += fmt.Sprintf(";width:%.2f%%", c.part(to)-c.part(from))
-			if (c.part(to)-c.part(from))*lettersAcross < 100*float64(len(band.Name)) {
+			if (c.part(to)-c.part(from))*lettersInWidth < 100*float64(len(band.Name)) {
 				class = " narrow"
 			}
 		case c.part(from) > endAt:
@@ -228,8 +228,8 @@ func (c Timeline) names(b *strings.Builder) {
 	b.WriteString(`</div>`)
 }
 
-// lettersAcross are about as many as the width has room for.
-const lettersAcross = 140
+// lettersInWidth are about as many as the width has room for.
+const lettersInWidth = 140
 
 // endAt is the percentage of the width behind which names stand before their end.
 const endAt = 60

@@ -3,20 +3,19 @@
 package comparison
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/plain"
+	"replab.dev/internal/report/terminal"
 )
 
 // Comparison of runs with the first of them.
@@ -210,61 +209,31 @@ func (c *Comparison) Remarks() (all []string) {
 	return append(all, "Differences are in percent of the first. They are left out for unmeasured figures, open bounds, ranges over 10 points, and a base of 0.")
 }
 
-// WriteText writes the comparison for a terminal: what each run is, and figures with a column for each run, or where these do not fit, a line.
+// WriteText writes the comparison for people: what each run is, and figures with a column for each run.
 func (c *Comparison) WriteText(w io.Writer) error {
+	var b bytes.Buffer
+	out := terminal.Screen{Writer: &b, Columns: terminal.Width(w)}
 	rows := c.Lines()
-	names, heads := rows[0], c.Heads()
-	text := ""
+	for i := range rows {
+		for j := range rows[i] {
+			rows[i][j] = plain.Line(rows[i][j])
+		}
+	}
+	names, heads := rows[0], rows[1:1+len(c.Heads())]
 	for i, name := range names[1:] {
-		text += name + ":"
-		for _, head := range heads {
-			text += " " + head[0] + " " + head[i+1] + ","
+		parts := make([]string, len(heads))
+		for j, head := range heads {
+			parts[j] = head[0] + " " + head[i+1]
 		}
-		text = strings.TrimSuffix(text, ",") + "\n"
+		fmt.Fprintln(out, terminal.Fold(name+": "+strings.Join(parts, ", "), out.Columns, 4))
 	}
-	rows = append(rows[:1], rows[1+len(heads):]...)
-	if columns := aligned(rows); wide(columns) {
-		for _, row := range rows[1:] {
-			lines := make([][]string, 0, len(c.Runs))
-			for i, cell := range row[1:] {
-				lines = append(lines, []string{"  " + names[i+1], cell})
-			}
-			text += "\n" + row[0] + "\n" + aligned(lines)
-		}
-	} else {
-		text += "\n" + columns
-	}
-	for line := range strings.Lines(text) {
-		if _, err := fmt.Fprintln(w, table.Fold(strings.TrimSuffix(line, "\n"), table.Width, 4)); err != nil {
-			return err
-		}
-	}
+	fmt.Fprintln(out)
+	terminal.Columns(out, append(rows[:1], rows[1+len(heads):]...))
 	for _, r := range c.Remarks() {
-		if _, err := fmt.Fprintln(w, "\n"+table.Fold(r, table.Width, 0)); err != nil {
-			return err
-		}
+		fmt.Fprintln(out, "\n"+terminal.Fold(plain.Line(r), out.Columns, 0))
 	}
-	return nil
-}
-
-func aligned(rows [][]string) string {
-	var b strings.Builder
-	tabs := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		fmt.Fprintln(tabs, strings.Join(row, "\t"))
-	}
-	_ = tabs.Flush() // the builder takes everything
-	return b.String()
-}
-
-// wide tells of a text that a terminal has no columns for.
-func wide(text string) bool {
-	for line := range strings.Lines(text) {
-		if ansi.StringWidth(line) > table.Width {
-			return true
-		}
-	}
-	return false
+	_, err := b.WriteTo(w)
+	return err
 }
 
 // Lines of the comparison, each with a name and a cell of each run: first the runs' names, then what they are, then the figures.

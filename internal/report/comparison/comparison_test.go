@@ -16,6 +16,7 @@ import (
 	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/report/terminal"
 	"replab.dev/internal/results"
 )
 
@@ -198,16 +199,16 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextFitsATerminal of 80 columns: with a column for each of two runs, and with a line for each of four.
+// TestTextFitsATerminal of 80 columns, also with four runs of long names; in a pipe its lines are whole.
 func TestTextFitsATerminal(t *testing.T) {
 	base, now := pair(t)
-	for n, want := range map[int]string{2: "successful requests/s     79/s      158/s (+100 %)\n", 4: "\nsuccessful requests/s\n  async"} {
+	for n, want := range map[int]string{2: "successful requests/s     79/s      158/s (+100 %)\n", 4: "\nsuccessful        79/s      158/s (+100 %)    158/s (+100 %)    158/s (+100 %)\nrequests/s\n"} {
 		runs := slices.Clone([]results.Results{base, now, now, now}[:n])
 		for i := range runs[2:] {
 			runs[i+2].Experiment = fmt.Sprintf("semisync-with-a-long-name-%d", i)
 		}
 		var text strings.Builder
-		if err := compareAll(t, runs...).WriteText(&text); err != nil {
+		if err := compareAll(t, runs...).WriteText(terminal.Screen{Writer: &text, Columns: 80}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(text.String(), want) {

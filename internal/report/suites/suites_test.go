@@ -2,16 +2,25 @@ package suites
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/terminal"
 )
+
+func text(s *v1alpha1.ReplicationSuite, details bool) string {
+	var b strings.Builder
+	Write(&b, s, details)
+	return b.String()
+}
 
 // ended is a suite of two variants.
 func ended() *v1alpha1.ReplicationSuite {
@@ -90,7 +99,7 @@ async     failed requests   -   1.1   0.5 (0 to 3, n 7)   seed 001
 
 Note      The variants ran one after the other.
 `
-	got := Text(ended())
+	got := text(ended(), false)
 	squeeze := func(text string) (lines []string) {
 		for line := range strings.Lines(text) {
 			lines = append(lines, strings.Join(strings.Fields(line), " "))
@@ -103,14 +112,14 @@ Note      The variants ran one after the other.
 }
 
 func TestDetailsHaveALineForEachTrial(t *testing.T) {
-	got := Details(ended())
-	if row := "cost-async-1 async 1 1 Passed 90"; !strings.Contains(strings.Join(strings.Fields(got), " "), row) || strings.Contains(Text(ended()), "cost-async-1") {
+	got := text(ended(), true)
+	if row := "cost-async-1 async 1 1 Passed 90"; !strings.Contains(strings.Join(strings.Fields(got), " "), row) || strings.Contains(text(ended(), false), "cost-async-1") {
 		t.Errorf("no %q in the details alone:\n%s", row, got)
 	}
 }
 
 func TestNothingOfASuiteThatWaits(t *testing.T) {
-	if got := Text(&v1alpha1.ReplicationSuite{}); got != "Verdict   none yet\nTrials    none\n" {
+	if got := text(&v1alpha1.ReplicationSuite{}, false); got != "Verdict   none yet\nTrials    none\n" {
 		t.Errorf("%q", got)
 	}
 }
@@ -135,5 +144,24 @@ func TestAllOutages(t *testing.T) {
 	want := figures.Table{Title: "Outages of all trials", Head: last.Head, Rows: [][]figures.Cell{words("async", "650 ms, 700 ms, at least 1.5 s")}}
 	if diff := cmp.Diff(want, last); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestATerminalOf80ColumnsShowsAllTables, without a word that is cut.
+func TestATerminalOf80ColumnsShowsAllTables(t *testing.T) {
+	var b strings.Builder
+	Write(terminal.Screen{Writer: &b, Columns: 80}, ended(), true)
+	for line := range strings.Lines(b.String()) {
+		if ansi.StringWidth(line) > 80 {
+			t.Errorf("too wide: %q", line)
+		}
+	}
+	whole := strings.Fields(text(ended(), true))
+	for _, word := range strings.Fields(b.String()) {
+		if !slices.ContainsFunc(whole, func(of string) bool {
+			return of == word || strings.HasSuffix(word, "/") && strings.HasPrefix(of, word) || strings.HasSuffix(of, "/"+word)
+		}) {
+			t.Errorf("%q is cut in:\n%s", word, b.String())
+		}
 	}
 }

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/plain"
-	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/terminal"
 )
 
 // Counts are the trials of a suite in words.
@@ -35,55 +35,38 @@ func Counts(s *v1alpha1.ReplicationSuite) string {
 	return text
 }
 
-// Text of what came of a suite, for a terminal.
-func Text(s *v1alpha1.ReplicationSuite) string { return text(s, false) }
-
-// Details are the text with a line for each trial.
-func Details(s *v1alpha1.ReplicationSuite) string { return text(s, true) }
-
-func text(s *v1alpha1.ReplicationSuite, details bool) string {
-	b := &strings.Builder{}
-	table.Row(b, "Verdict", cmp.Or(string(s.Status.Verdict), "none yet"))
-	table.Row(b, "Trials", Counts(s))
+// Write what came of a suite, for people; with details also a line for each trial.
+func Write(w io.Writer, s *v1alpha1.ReplicationSuite, details bool) {
+	terminal.Row(w, "Verdict", cmp.Or(string(s.Status.Verdict), "none yet"))
+	terminal.Row(w, "Trials", Counts(s))
 	for _, reason := range s.Status.Reasons {
-		table.Row(b, "Reason", reason)
+		terminal.Row(w, "Reason", reason)
 	}
 	for _, t := range Tables(s) {
 		if details || !t.Detail {
-			fmt.Fprintf(b, "\n%s\n", t.Title)
-			columns(b, t)
+			fmt.Fprintf(w, "\n%s\n", t.Title)
+			terminal.Columns(w, columns(t))
 		}
 	}
 	if len(s.Status.Notes) > 0 {
-		fmt.Fprintln(b)
+		fmt.Fprintln(w)
 	}
 	for _, note := range s.Status.Notes {
-		table.Row(b, "Note", note)
+		terminal.Row(w, "Note", note)
 	}
-	return b.String()
 }
 
-// columns of a table, aligned. An empty cell is a dash, and a column of dashes is left out.
-func columns(w io.Writer, t figures.Table) {
-	used := make([]bool, len(t.Head))
-	for _, row := range t.Rows {
-		for i, c := range row {
-			used[i] = used[i] || c.Text() != ""
+// columns of a table, from its head on. An empty cell is a dash, and a column of dashes is left out.
+func columns(t figures.Table) [][]string {
+	rows := make([][]string, 1+len(t.Rows))
+	for i, title := range t.Head {
+		if !slices.ContainsFunc(t.Rows, func(row []figures.Cell) bool { return row[i].Text() != "" }) {
+			continue
+		}
+		rows[0] = append(rows[0], strings.ToUpper(plain.Line(title)))
+		for j, row := range t.Rows {
+			rows[j+1] = append(rows[j+1], cmp.Or(plain.Line(row[i].Text()), "-"))
 		}
 	}
-	tabs := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	line := func(text func(i int) string) {
-		var cells []string
-		for i := range t.Head {
-			if used[i] {
-				cells = append(cells, cmp.Or(plain.Line(text(i)), "-"))
-			}
-		}
-		fmt.Fprintln(tabs, strings.Join(cells, "\t"))
-	}
-	line(func(i int) string { return strings.ToUpper(t.Head[i]) })
-	for _, row := range t.Rows {
-		line(func(i int) string { return row[i].Text() })
-	}
-	_ = tabs.Flush() // the builder takes everything
+	return rows
 }

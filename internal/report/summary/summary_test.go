@@ -1,4 +1,4 @@
-package table
+package summary
 
 import (
 	"strings"
@@ -10,7 +10,15 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
+	"replab.dev/internal/report/terminal"
 )
+
+// written is the summary in a terminal of 80 columns.
+func written(x *v1alpha1.ReplicationExperiment) string {
+	var b strings.Builder
+	Write(terminal.Screen{Writer: &b, Columns: 80}, x)
+	return b.String()
+}
 
 func TestTableShowsAZeroThatWasMeasuredAndNothingThatWasNot(t *testing.T) {
 	x := &v1alpha1.ReplicationExperiment{Status: v1alpha1.ReplicationExperimentStatus{
@@ -64,7 +72,7 @@ Fault     crash: fault on semisync-0, not begun, resync by IST,
 Node      semisync-1: Primary, rows 10,010, ghosts 0
 Note      One run proves little.
 `
-	if diff := cmp.Diff(want, Result(x)); diff != "" {
+	if diff := cmp.Diff(want, written(x)); diff != "" {
 		t.Error("(-want +got):\n" + diff)
 	}
 }
@@ -73,33 +81,8 @@ func TestALongestQueueOfWhichNoUpperBoundIsKnown(t *testing.T) {
 	x := &v1alpha1.ReplicationExperiment{}
 	x.Status.Replication = &v1alpha1.ReplicationStatus{Group: &v1alpha1.GroupFigures{ReceiveQueueMax: ptr.To[int64](4)}}
 	(*figure.Bounds)(&x.Status.Bounds).AtLeast("replication.group.receiveQueueMax", 4, "why")
-	if got := Result(x); !strings.Contains(got, "longest receive queue ≥ 4") {
+	if got := written(x); !strings.Contains(got, "longest receive queue ≥ 4") {
 		t.Error(got)
-	}
-}
-
-func TestProgressIsThePhaseWithWhatItWaitsFor(t *testing.T) {
-	cases := map[string]struct {
-		phase      string
-		conditions []metav1.Condition
-		want       string
-	}{
-		"before the operator has seen it": {want: "Waiting for the operator"},
-		"while a step waits": {phase: "Deploying", conditions: []metav1.Condition{
-			{Type: v1alpha1.ConditionAccepted, Status: metav1.ConditionTrue},
-			{Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionFalse, Message: "2 of 3 nodes are ready"},
-		}, want: "Deploying: 2 of 3 nodes are ready"},
-		"when a goal was not met": {phase: "Complete", conditions: []metav1.Condition{
-			{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionFalse, Message: "lost 3"},
-		}, want: "Complete"},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			x := &v1alpha1.ReplicationExperiment{Status: v1alpha1.ReplicationExperimentStatus{Phase: c.phase, Conditions: c.conditions}}
-			if got := Progress(x); got != c.want {
-				t.Errorf("Progress = %q, want %q", got, c.want)
-			}
-		})
 	}
 }
 
@@ -114,7 +97,7 @@ func TestCommitsWithoutAReplica(t *testing.T) {
 		ptr.To[int64](310): "Degraded  commits 4 to 9, for ≥ 310 ms\n",
 	} {
 		x.Status.Replication.DegradedMilliseconds = milliseconds
-		if got := Result(x); !strings.Contains(got, want) {
+		if got := written(x); !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}
 	}
@@ -142,7 +125,7 @@ func TestBoundsAreShownAsBounds(t *testing.T) {
 	b.Between("outageMilliseconds", 4277, 4800, "why")
 	b.Between("faults[crash].outageMilliseconds", 4277, 4800, "why")
 	b.Unknown("load.latency.p99Microseconds", "it is contradicted")
-	got := Result(x)
+	got := written(x)
 	for _, want := range []string{
 		"lostWrites ≥ 3 (max 9)\n", "Goal      unknown  outageMilliseconds 4.277 s to 4.8 s (max 4.5 s)\n", "Writes    lost ≥ 3, ", ", outage 4.277 s to 4.8 s\n", "Outage    4.277 s to 4.8 s\n",
 		"forcedAborts ≥ 2 (max 9)\n", "p99Microseconds 8 µs (it is contradicted)", "Group     certification failures 0, forced aborts ≥ 2\n", ", p99 8 µs?",
@@ -157,27 +140,7 @@ func TestBoundsAreShownAsBounds(t *testing.T) {
 func TestLostWritesThatWereNotCountedAreNotLeftOut(t *testing.T) {
 	x := &v1alpha1.ReplicationExperiment{}
 	x.Status.Writes = &v1alpha1.WritesStatus{Sent: 10}
-	if got := Result(x); !strings.Contains(got, "Writes    lost not measured, ") {
+	if got := written(x); !strings.Contains(got, "Writes    lost not measured, ") {
 		t.Error(got)
-	}
-}
-
-func TestFold(t *testing.T) {
-	for _, c := range []struct {
-		line          string
-		width, indent int
-		want          string
-	}{
-		{"Node  a-db-0", 12, 6, "Node  a-db-0"},
-		{"Node  a-db-0  Primary  x", 13, 6, "Node  a-db-0\n      Primary\n      x"},
-		{"Node  of a-db-0", 12, 6, "Node  of\n      a-db-0"},
-		{"Node  " + together("9 ms, 10 ms"), 14, 2, "Node\n  9 ms, 10 ms"},
-		{"Node  abcdefghij", 12, 6, "Node\n      abcdef\n      ghij"},
-		{"Next  See `kubectl x`: y", 20, 6, "Next  See\n      `kubectl x`: y"},
-		{"Node  abcdefghijklmno p", 12, 6, "Node\n      abcdef\n      ghijkl\n      mno p"},
-	} {
-		if got := Fold(c.line, c.width, c.indent); got != c.want {
-			t.Errorf("%q in %d: %q, want %q", c.line, c.width, got, c.want)
-		}
 	}
 }

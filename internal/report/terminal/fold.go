@@ -1,4 +1,4 @@
-package table
+package terminal
 
 import (
 	"regexp"
@@ -13,12 +13,12 @@ var unbroken, shown = strings.NewReplacer("-", "\u2011"), strings.NewReplacer("\
 // commands are not broken either: people copy them.
 var commands = regexp.MustCompile("`[^`]*`")
 
-// together is a text that is not broken.
-func together(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
+// Together is a text that is not broken.
+func Together(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
 
 // Fold breaks a line between words into lines of at most so many columns. Those after the first are indented. A longer word is cut, but for the first.
 func Fold(line string, width, indent int) string {
-	first, rest, more := strings.Cut(ansi.Wordwrap(unbroken.Replace(commands.ReplaceAllStringFunc(line, together)), width, ""), "\n")
+	first, rest, more := strings.Cut(ansi.Wordwrap(unbroken.Replace(commands.ReplaceAllStringFunc(line, Together)), width, ""), "\n")
 	if more {
 		margin := "\n" + strings.Repeat(" ", indent)
 		rest = ansi.Wrap(strings.TrimLeft(strings.ReplaceAll(rest, "\n", " "), " "), max(width-indent, 1), "")

@@ -1,8 +1,10 @@
-package table
+// Package summary sums up a run in lines for people. It is pure.
+package summary
 
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,6 +12,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/terminal"
 	"replab.dev/internal/report/wording"
 	"replab.dev/internal/results"
 )
@@ -67,17 +70,16 @@ var ofNode = []part{
 	{"rows", "rows"}, {"missing", "missing"}, {"lost", "lost"}, {"ghosts", "ghostWrites"}, {"lag p99", "lag.p99Microseconds"},
 }
 
-// Result sums a run up, in lines of at most Width columns: what matters first, the limits of the figures last. A report has all figures. What was
-// not measured is left out, but for lost writes.
-func Result(x *v1alpha1.ReplicationExperiment) string {
-	b := &strings.Builder{}
+// Write sums a run up: what matters first, the limits of the figures last. A report has all figures. What was not measured is left out, but for
+// lost writes.
+func Write(w io.Writer, x *v1alpha1.ReplicationExperiment) {
 	s := x.Status
 	d := figures.Of(results.Results{Experiment: x.Name, Namespace: x.Namespace, Spec: x.Spec, Status: s})
-	Row(b, "Verdict", string(s.Verdict))
+	terminal.Row(w, "Verdict", string(s.Verdict))
 	for _, reason := range s.Reasons {
-		Row(b, "Reason", reason)
+		terminal.Row(w, "Reason", reason)
 	}
-	goals(b, d)
+	goals(w, d)
 	for _, r := range ofRun {
 		parts := known(d, "status.", r.parts)
 		switch {
@@ -88,26 +90,25 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 		case r.name == "Baseline" && s.Comparison != nil:
 			parts = append(parts, "against "+s.Comparison.Baseline)
 		}
-		Row(b, r.name, parts...)
+		terminal.Row(w, r.name, parts...)
 	}
-	stages(b, d)
+	stages(w, d)
 	for _, f := range s.Faults {
-		Row(b, "Fault", append([]string{fault(x.Spec, f)}, known(d, "status.faults["+f.Name+"].", ofFault)...)...)
+		terminal.Row(w, "Fault", append([]string{fault(x.Spec, f)}, known(d, "status.faults["+f.Name+"].", ofFault)...)...)
 	}
 	for _, n := range s.Nodes {
-		Row(b, "Node", append([]string{strings.TrimSuffix(n.Name+": "+string(n.Role), ": ")}, known(d, "status.nodes["+n.Name+"].", ofNode)...)...)
+		terminal.Row(w, "Node", append([]string{strings.TrimSuffix(n.Name+": "+string(n.Role), ": ")}, known(d, "status.nodes["+n.Name+"].", ofNode)...)...)
 	}
 	for _, note := range s.Notes {
-		Row(b, "Note", note)
+		terminal.Row(w, "Note", note)
 	}
 	if s.Results != "" {
-		Row(b, "Results", "ConfigMap "+s.Results)
+		terminal.Row(w, "Results", "ConfigMap "+s.Results)
 	}
-	return b.String()
 }
 
 // goals with their outcomes below one another.
-func goals(b *strings.Builder, d *figures.Document) {
+func goals(w io.Writer, d *figures.Document) {
 	wide := 0
 	for _, g := range d.Status.Goals {
 		wide = max(wide, len(wording.Met(g)))
@@ -121,13 +122,13 @@ func goals(b *strings.Builder, d *figures.Document) {
 			if measured == outcome { // both say that it was not measured
 				measured = ""
 			}
-			Row(b, "Goal", fmt.Sprintf("%-*s  %s", wide, outcome, strings.TrimSpace(goal+" "+measured)+" ("+limit+")"))
+			terminal.Row(w, "Goal", fmt.Sprintf("%-*s  %s", wide, outcome, strings.TrimSpace(goal+" "+measured)+" ("+limit+")"))
 		}
 	}
 }
 
 // stages that count, where there are several: else the one is the load.
-func stages(b *strings.Builder, d *figures.Document) {
+func stages(w io.Writer, d *figures.Document) {
 	var names []string
 	for _, s := range d.Spec.Load.Stages {
 		if !s.Discard {
@@ -136,7 +137,7 @@ func stages(b *strings.Builder, d *figures.Document) {
 	}
 	for _, name := range names {
 		if parts := known(d, "status.", ofLoad("load.stages["+name+"].")); len(names) > 1 && len(parts) > 0 {
-			Row(b, "Stage", name+": "+strings.Join(parts, ", "))
+			terminal.Row(w, "Stage", name+": "+strings.Join(parts, ", "))
 		}
 	}
 }
@@ -164,7 +165,7 @@ func known(d *figures.Document, below string, parts []part) (all []string) {
 		if f.Doubtful() { // the notes say why
 			text = figure.Exact(f.Path, *f.Value).Text() + "?"
 		}
-		all = append(all, together(strings.TrimSpace(p.word+" "+text)))
+		all = append(all, terminal.Together(strings.TrimSpace(p.word+" "+text)))
 	}
 	return all
 }

@@ -1,11 +1,8 @@
-// Package table says in lines for people where an experiment stands and what came of it. It is pure.
-package table
+// Package progress says where an experiment stands, and which milestones it has reached. It is pure.
+package progress
 
 import (
-	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -13,8 +10,8 @@ import (
 	"replab.dev/internal/report/plain"
 )
 
-// Progress is where an experiment stands, in one line.
-func Progress(x *v1alpha1.ReplicationExperiment) string {
+// Line says where an experiment stands.
+func Line(x *v1alpha1.ReplicationExperiment) string {
 	if x.Status.Phase == "" {
 		return "Waiting for the operator"
 	}
@@ -24,21 +21,6 @@ func Progress(x *v1alpha1.ReplicationExperiment) string {
 		}
 	}
 	return x.Status.Phase
-}
-
-// Width that terminals have at least.
-const Width = 80
-
-// labels is how many columns the names of rows have.
-const labels = 10
-
-// Row writes the parts that are not empty, in lines of at most Width columns; without any, none.
-func Row(w io.Writer, name string, parts ...string) {
-	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
-	if len(parts) > 0 {
-		line := fmt.Sprintf("%-*s", labels, name) + plain.Line(strings.Join(parts, ", "))
-		fmt.Fprintln(w, Fold(line, Width, labels))
-	}
 }
 
 // Step is a milestone that a run has reached, with how long that took from the one before.
