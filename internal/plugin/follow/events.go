@@ -40,8 +40,11 @@ func (e Event) Clock() string {
 // Line of a log.
 func (e Event) Line() string { return e.Clock() + "  " + e.Text + "\n" }
 
-// loadBegan is the event that changes the clock.
-const loadBegan = "the load has begun; from here, times with a + count from its start"
+// The events that change the clock.
+const (
+	loadBegan = "the load has begun; from here, times with a + count from its start"
+	loadEnded = "the load has ended; times without a + count from the creation"
+)
 
 // Events are told once each, as they become visible: what lies between two views is told in the order in which the run has it.
 type Events struct {
@@ -51,6 +54,7 @@ type Events struct {
 	progress string
 	alone    bool
 	began    bool
+	ended    bool
 	stage    string
 	writer   string
 	silent   string
@@ -68,6 +72,10 @@ func (e *Events) Next(v View) []Event {
 	if _, ok := v.Loaded(); ok && !e.began {
 		e.began = true
 		events = append(events, Event{UnderLoad: true, Text: loadBegan})
+	}
+	if e.began && !e.ended && !UnderLoad(v.Experiment) {
+		e.ended = true
+		add(loadEnded)
 	}
 	if now := progressOf(v.Experiment); now != e.progress {
 		e.progress = now
@@ -101,7 +109,7 @@ func (e *Events) Next(v View) []Event {
 
 // event of a moment that is not known better than by the view.
 func (v View) event(text string) Event {
-	if at, ok := v.Loaded(); ok {
+	if at, ok := v.Loaded(); ok && UnderLoad(v.Experiment) {
 		return Event{at, true, text}
 	}
 	return Event{At: v.Age, Text: text}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -53,7 +54,7 @@ func Draw(v follow.View, events []follow.Event, width, height int) string {
 	return drawn + "\n" + last
 }
 
-// head says what runs, and for how long: since the load began, else since its creation.
+// head says what runs, and for how long: the load, as far as it was planned, else since its creation.
 func head(v follow.View) string {
 	x := v.Experiment
 	phase := x.Status.Phase
@@ -62,7 +63,8 @@ func head(v follow.View) string {
 	}
 	since := follow.Seconds(v.Age) + " old"
 	if at, ok := v.Loaded(); ok && follow.UnderLoad(x) {
-		since = follow.Seconds(at) + " of load"
+		planned := time.Duration(x.Spec.Load.Seconds()) * time.Second
+		since = follow.Seconds(min(at, planned)) + " of load"
 	}
 	return fmt.Sprintf("%s  %s  %s", bold.Styled(x.Name), verdictStyle(x.Status.Verdict).Styled(phase), faint.Styled(since))
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -118,6 +119,15 @@ func TestKeysAndTheEnd(t *testing.T) {
 	}
 	if (Model{}).View().Content != "" {
 		t.Error("something is shown before anything is known")
+	}
+}
+
+// TestTheClockOfTheLoadEndsWithIt, though its end was not seen yet.
+func TestTheClockOfTheLoadEndsWithIt(t *testing.T) {
+	v := followtest.Run()[6]
+	v.Live.Now.Time = v.Live.LoadStartedAt.Add(time.Minute)
+	if got := head(v); !strings.Contains(got, "50 s of load") {
+		t.Error(got)
 	}
 }
 
