@@ -56,6 +56,21 @@ const (
 	ReasonDeadlineExceeded    = "DeadlineExceeded"
 )
 
+// Reasons of conditions while a run waits, as far as remedies or other steps know them. ReasonRunning and ReasonSuspended are among them.
+const (
+	ReasonReferenceMissing = "ReferenceMissing"
+	ReasonHeld             = "Held"
+	ReasonQueued           = "Queued"
+	ReasonPredecessor      = "Predecessor"
+	ReasonRefused          = "Refused"
+	ReasonLoading          = "Loading"
+	ReasonRecorderSilent   = "RecorderSilent"
+	ReasonAiming           = "Aiming"
+	ReasonFaultAhead       = "Waiting"
+	ReasonCounting         = "Counting"
+	ReasonRemaining        = "Remaining"
+)
+
 // ReasonUndecodable is the reason of an experiment that the operator cannot decode. It waits until the spec is corrected.
 const ReasonUndecodable = "Undecodable"
 

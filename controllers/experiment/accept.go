@@ -39,7 +39,7 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 
 func suspended(_ context.Context, run *Run) (Outcome, error) {
 	if run.Spec.Suspend {
-		return Wait(time.Minute, "Suspended", "spec.suspend is true: set it to false to start"), nil
+		return Wait(time.Minute, v1alpha1.ReasonSuspended, "spec.suspend is true: set it to false to start"), nil
 	}
 	return Done(), nil
 }
@@ -75,7 +75,7 @@ func inLine(run *Run, ahead []types.NamespacedName) Outcome {
 	case others > 0:
 		what += fmt.Sprintf(" and %d more", others)
 	}
-	return Wait(min(time.Duration(len(ahead))*turnEvery, turnMost), "Queued",
+	return Wait(min(time.Duration(len(ahead))*turnEvery, turnMost), v1alpha1.ReasonQueued,
 		"waiting for %s: on one machine experiments run one at a time", what)
 }
 
@@ -95,7 +95,7 @@ func queued(run *Run, ahead []types.NamespacedName) time.Duration {
 // InLine tells whether an experiment waits for nothing but its turn, or was not looked at yet.
 func InLine(x *v1alpha1.ReplicationExperiment) bool {
 	c := meta.FindStatusCondition(x.Status.Conditions, v1alpha1.ConditionAccepted)
-	return c == nil || slices.Contains([]string{"Queued", "Predecessor"}, c.Reason)
+	return c == nil || slices.Contains([]string{v1alpha1.ReasonQueued, v1alpha1.ReasonPredecessor}, c.Reason)
 }
 
 // predecessor waits until nothing is left of a deleted experiment of the same name, whose volumes the nodes would take over.
@@ -110,5 +110,5 @@ func predecessor(ctx context.Context, run *Run) (Outcome, error) {
 	case waited(run, v1alpha1.AwaitedPredecessor) > removePatience:
 		return Terminal(v1alpha1.ReasonObjectRefused, "%d pods and volume claims with the label %s=%s are in the way: remove them", left, kube.LabelExperiment, run.Name), nil
 	}
-	return Wait(time.Second, "Predecessor", "waiting until the objects of an earlier experiment of this name are gone"), nil
+	return Wait(time.Second, v1alpha1.ReasonPredecessor, "waiting until the objects of an earlier experiment of this name are gone"), nil
 }

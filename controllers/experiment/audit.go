@@ -59,7 +59,7 @@ func audit(ctx context.Context, run *Run) (Outcome, error) {
 		if out, err := diagnosePods(ctx, run, false); err != nil || out.Terminal {
 			return out, err
 		}
-		return Wait(500*time.Millisecond, "Counting", "the audit is running"), nil
+		return Wait(500*time.Millisecond, v1alpha1.ReasonCounting, "the audit is running"), nil
 	}
 	if !state.Known {
 		return askAgain(run, state), nil
@@ -84,7 +84,7 @@ func startAudit(ctx context.Context, run *Run, objects []kube.Object, planned *b
 	if err := run.Cluster.Create(ctx, run.ReplicationExperiment, planned); err != nil {
 		return refused(run, err)
 	}
-	return Wait(500*time.Millisecond, "Counting", "the audit is running"), nil
+	return Wait(500*time.Millisecond, v1alpha1.ReasonCounting, "the audit is running"), nil
 }
 
 // counted is the moment to which the holds without an end were to last. Who takes the writes then is written down: a node that is let go

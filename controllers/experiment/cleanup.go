@@ -89,7 +89,7 @@ func remove(ctx context.Context, run *Run) (Outcome, error) {
 	case step.RefusalOf(err) != step.NotRefused && waited(run, v1alpha1.AwaitedRemoval) < removePatience:
 		return Wait(time.Second, "Removing", "the API server refuses to remove the objects; trying again: %v", err), nil
 	case step.RefusalOf(err) != step.NotRefused:
-		markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, "Remaining", "the deployed objects could not be removed within %s: %v", removePatience, err))
+		markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, v1alpha1.ReasonRemaining, "the deployed objects could not be removed within %s: %v", removePatience, err))
 	case err != nil:
 		return Outcome{}, err
 	case left == 0:
@@ -97,7 +97,7 @@ func remove(ctx context.Context, run *Run) (Outcome, error) {
 	case waited(run, v1alpha1.AwaitedRemoval) < removePatience:
 		return Wait(500*time.Millisecond, "Removing", "removing the deployed objects"), nil
 	default:
-		markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, "Remaining", "%d pods and volume claims could not be removed within %s. List them by the label %s=%s",
+		markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, v1alpha1.ReasonRemaining, "%d pods and volume claims could not be removed within %s. List them by the label %s=%s",
 			left, removePatience, kube.LabelExperiment, run.Name))
 	}
 	return Done(), nil

@@ -73,6 +73,6 @@ func nodesHopeless(ctx context.Context, run *Run, since time.Duration) (Outcome,
 // nodesStay says of nodes that another operator makes why they could not be removed. That ends no run, and holds none up.
 func nodesStay(run *Run) {
 	kind := registry.Foreign(run.Spec.Topology).ForeignKind()
-	markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, "Remaining", "the nodes and their %s remain: %s. Then change spec.ttlSecondsAfterFinished, or delete the experiment",
+	markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, v1alpha1.ReasonRemaining, "the nodes and their %s remain: %s. Then change spec.ttlSecondsAfterFinished, or delete the experiment",
 		kind.Kind, kind.Forbidden))
 }

@@ -43,7 +43,7 @@ func (r *Reconciler) mayAct(ctx context.Context, x *v1alpha1.ReplicationExperime
 	case err != nil:
 		return r.withoutLease(x, err, refused)
 	case state == lease.OfAnother: // which must have renewed the Lease by then
-		return Wait(lease.Renew, "Held", "operator %s holds Lease %s and runs the experiment. If that operator is gone, delete the Lease", r.holder(ctx, x), lease.Name(x.Name)), nil
+		return Wait(lease.Renew, v1alpha1.ReasonHeld, "operator %s holds Lease %s and runs the experiment. If that operator is gone, delete the Lease", r.holder(ctx, x), lease.Name(x.Name)), nil
 	}
 	return Done(), nil
 }
@@ -56,7 +56,7 @@ func (r *Reconciler) withoutLease(x *v1alpha1.ReplicationExperiment, err error, 
 	case refused && (waits && step.RefusalOf(err) == step.RefusedEver || r.leaseless.Lasts(x.UID, r.Now()) >= diagnose.RefusedAfter):
 		return Terminal(v1alpha1.ReasonObjectRefused, "the API server refuses the run's Lease: %v", err), nil
 	case waits && step.RefusalOf(err) != step.NotRefused:
-		return Wait(lease.Renew, "Held", "the API server refuses to read its Lease %s: %v", lease.Name(x.Name), err), nil
+		return Wait(lease.Renew, v1alpha1.ReasonHeld, "the API server refuses to read its Lease %s: %v", lease.Name(x.Name), err), nil
 	}
 	return Outcome{}, err
 }

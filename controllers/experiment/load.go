@@ -169,7 +169,7 @@ func finishLoad(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return step.Both(Wait(time.Second, "Running", "k6 is running"), fault.Keep(ctx, scene)), nil
+	return step.Both(Wait(time.Second, v1alpha1.ReasonRunning, "k6 is running"), fault.Keep(ctx, scene)), nil
 }
 
 // k6Summary merges what the k6 pods left in their termination messages.

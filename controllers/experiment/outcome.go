@@ -26,7 +26,7 @@ func refused(run *Run, err error) (Outcome, error) {
 		return Outcome{}, err
 	case step.RefusedNow:
 		if waited(run, v1alpha1.AwaitedAdmission) < diagnose.RefusedAfter {
-			return Wait(time.Second, "Refused", "the API server refuses an object of the plan; trying again for a minute: %v", err), nil
+			return Wait(time.Second, v1alpha1.ReasonRefused, "the API server refuses an object of the plan; trying again for a minute: %v", err), nil
 		}
 	}
 	return Terminal(v1alpha1.ReasonObjectRefused, "the API server refuses an object of the plan: %v", err), nil

@@ -19,7 +19,7 @@ func waitForRecorder(run *Run, err error) (Outcome, error) {
 	if waited(run, v1alpha1.AwaitedRecorder) > recorderPatience {
 		return Terminal(v1alpha1.ReasonRecorderFailed, "the recorder has not answered for %s: %v", recorderPatience, err), nil
 	}
-	return Wait(time.Second, "RecorderSilent", "the recorder does not answer"), nil
+	return Wait(time.Second, v1alpha1.ReasonRecorderSilent, "the recorder does not answer"), nil
 }
 
 // recorderFailed ends the run of a recorder that says it can no longer vouch for its figures.

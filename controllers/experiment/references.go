@@ -45,7 +45,7 @@ func references(ctx context.Context, run *Run) (Outcome, error) {
 			what += " with a key " + r.key
 		}
 		if run.Now().Sub(run.CreationTimestamp.Time) < referencePatience {
-			return Wait(time.Second, "ReferenceMissing", "spec.%s: waiting for %s", r.field, what), nil
+			return Wait(time.Second, v1alpha1.ReasonReferenceMissing, "spec.%s: waiting for %s", r.field, what), nil
 		}
 		return Terminal(v1alpha1.ReasonNotFound, "spec.%s: %s does not exist in namespace %s: create it first", r.field, what, run.Namespace), nil
 	}

@@ -21,14 +21,14 @@ func seed(ctx context.Context, run *Run) (Outcome, error) {
 		if err := run.Cluster.Apply(ctx, run.ReplicationExperiment, run.Plan.Seed); err != nil {
 			return refused(run, err)
 		}
-		return Wait(time.Second, "Loading", "loading %d users", run.Spec.Dataset.Users), nil
+		return Wait(time.Second, v1alpha1.ReasonLoading, "loading %d users", run.Spec.Dataset.Users), nil
 	case jobFailed:
 		return Terminal(v1alpha1.ReasonSeedFailed, "Job %s failed: %s", job.Name, lastWords(ctx, run, job)), nil
 	case jobRunning:
 		if out, err := diagnosePods(ctx, run, true); err != nil || out.Terminal {
 			return out, err
 		}
-		return Wait(time.Second, "Loading", "loading %d users", run.Spec.Dataset.Users), nil
+		return Wait(time.Second, v1alpha1.ReasonLoading, "loading %d users", run.Spec.Dataset.Users), nil
 	}
 	topo, err := run.Snapshot.State(ctx)
 	if err != nil {

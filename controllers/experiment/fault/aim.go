@@ -24,7 +24,7 @@ func Inject(ctx context.Context, s *Scene, loadStart time.Time, loadOver bool) (
 		entries := s.entries(f.Name)
 		switch wait := planned.Sub(s.Now()); {
 		case len(entries) == 0 && wait > aimAhead:
-			ahead = step.Both(ahead, step.Wait(min(wait-aimAhead, time.Second), "Waiting", "fault %s is planned for %d s after the start of the load", f.Name, f.AtSeconds))
+			ahead = step.Both(ahead, step.Wait(min(wait-aimAhead, time.Second), v1alpha1.ReasonFaultAhead, "fault %s is planned for %d s after the start of the load", f.Name, f.AtSeconds))
 		case len(entries) == 0:
 			unaimed[f.AtSeconds] = true
 			out, err := aim(ctx, s, f, planned)
@@ -54,7 +54,7 @@ func aim(ctx context.Context, s *Scene, f v1alpha1.Fault, planned time.Time) (st
 	nodes := s.targets(f, state)
 	if len(nodes) == 0 {
 		if s.Now().Sub(planned) < agentPatience {
-			return step.Wait(200*time.Millisecond, "Aiming", "fault %s: no node has the role %s", f.Name, f.Target), nil
+			return step.Wait(200*time.Millisecond, v1alpha1.ReasonAiming, "fault %s: no node has the role %s", f.Name, f.Target), nil
 		}
 		return step.Terminal(v1alpha1.ReasonFaultImpossible, "fault %s: no node has the role %s (%s). Let it come later, or name a node by its number", f.Name, f.Target, state.Why), nil
 	}

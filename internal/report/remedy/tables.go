@@ -1,6 +1,9 @@
 package remedy
 
-import "replab.dev/api/v1alpha1"
+import (
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/finding"
+)
 
 const again = "Repeat the run; this deletes its results: `kubectl replab run FILE --replace`."
 
@@ -39,19 +42,19 @@ const (
 )
 
 // slow reasons may last as long as the load or the dataset needs.
-var slow = []string{"Running", "Waiting", "Loading", "Counting"}
+var slow = []string{v1alpha1.ReasonRunning, v1alpha1.ReasonFaultAhead, v1alpha1.ReasonLoading, v1alpha1.ReasonCounting}
 
 // waits by the reason of the condition that is False.
 var waits = map[string]string{
-	"Suspended":                "Start it: `kubectl patch repx NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`",
-	v1alpha1.ReasonUndecodable: "Correct the field that the message names, and apply the file again: docs/reference/conditions.md#reasons-of-a-waiting-run.",
-	"Held":                     "Another operator carries it out. If no such operator runs, delete the Lease in the message: docs/how-to/debug.md#the-experiment-is-not-accepted.",
-	"ReferenceMissing":         "Create the missing object within 10 s: docs/reference/conditions.md#reasons-of-a-waiting-run.",
-	"Queued":                   "Wait for the experiments before it, or end one with `kubectl replab abort`: docs/how-to/debug.md#the-run-waits.",
-	"Predecessor":              "Wait up to 3 minutes. If objects stay longer, see docs/how-to/clean-up.md#objects-remain.",
-	"Refused":                  "Change the quota, right or webhook in the message within a minute: docs/how-to/debug.md#reasons-that-end-a-run.",
-	"RecorderSilent":           "Read the recorder's log with `kubectl replab logs NAME recorder`. After 90 s of silence the run ends.",
-	"Aiming":                   "No node has the fault's role. After 20 s the run ends: docs/reference/faults.md#targets.",
+	v1alpha1.ReasonSuspended:        "Start it: `kubectl patch repx NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`",
+	v1alpha1.ReasonUndecodable:      "Correct the field that the message names, and apply the file again: docs/reference/conditions.md#reasons-of-a-waiting-run.",
+	v1alpha1.ReasonHeld:             "Another operator carries it out. If no such operator runs, delete the Lease in the message: docs/how-to/debug.md#the-experiment-is-not-accepted.",
+	v1alpha1.ReasonReferenceMissing: "Create the missing object within 10 s: docs/reference/conditions.md#reasons-of-a-waiting-run.",
+	v1alpha1.ReasonQueued:           "Wait for the experiments before it, or end one with `kubectl replab abort`: docs/how-to/debug.md#the-run-waits.",
+	v1alpha1.ReasonPredecessor:      "Wait up to 3 minutes. If objects stay longer, see docs/how-to/clean-up.md#objects-remain.",
+	v1alpha1.ReasonRefused:          "Change the quota, right or webhook in the message within a minute: docs/how-to/debug.md#reasons-that-end-a-run.",
+	v1alpha1.ReasonRecorderSilent:   "Read the recorder's log with `kubectl replab logs NAME recorder`. After 90 s of silence the run ends.",
+	v1alpha1.ReasonAiming:           "No node has the fault's role. After 20 s the run ends: docs/reference/faults.md#targets.",
 }
 
 // suiteWaits by the reason of the condition Complete.
@@ -65,7 +68,7 @@ var suiteWaits = map[string]string{
 
 // ending reasons by their word: the condition has it, and a suite's reasons begin with it.
 var ending = map[string]string{
-	"Remaining":                        "Remove the objects that remain: docs/how-to/clean-up.md#objects-remain.",
+	v1alpha1.ReasonRemaining:           "Remove the objects that remain: docs/how-to/clean-up.md#objects-remain.",
 	v1alpha1.ReasonSpecRefused:         "Correct each field that a reason names: `kubectl replab check FILE` lists the errors. See docs/api.md.",
 	v1alpha1.ReasonNotFound:            "Create the missing object first, in the experiment's namespace: docs/how-to/debug.md#reasons-that-end-a-run.",
 	v1alpha1.ReasonObjectRefused:       "Change the quota, pod security, webhook or right in the reason: docs/how-to/debug.md#reasons-that-end-a-run.",
@@ -79,12 +82,12 @@ var ending = map[string]string{
 	v1alpha1.ReasonPodAltered:          "Find the program that patched the pod: docs/reference/security.md.",
 	v1alpha1.ReasonTimeout:             "Read the pods' logs with `kubectl replab logs NAME`. Run less on a slow machine: docs/reference/conditions.md.",
 	v1alpha1.ReasonSeedFailed:          "Read the job's log with `kubectl replab logs NAME seed`.",
-	v1alpha1.ReasonLinksNotSet:         "Allow the agent NET_ADMIN, and use idle machines: docs/how-to/distance.md#prepare-the-topology-and-the-machine.",
+	v1alpha1.ReasonLinksNotSet:         finding.LinksNotSet.Remedy(),
 	v1alpha1.ReasonLoadFailed:          "Read k6's log with `kubectl replab logs NAME load`. The usual cause is an exception in your own script.",
-	v1alpha1.ReasonRecorderFailed:      "Read the recorder's log with `kubectl replab logs NAME recorder`. Check memory and disk of its machine.",
+	v1alpha1.ReasonRecorderFailed:      finding.RecorderFailed.Remedy(),
 	v1alpha1.ReasonFaultImpossible:     "Give the topology more time before the fault, or name the node by its number: docs/reference/faults.md#targets.",
 	v1alpha1.ReasonEvidenceTooLarge:    "Find the other writer of the run's ConfigMaps or pods: docs/how-to/debug.md#reasons-that-end-a-run.",
-	v1alpha1.ReasonAuditFailed:         "Read the audit's log with `kubectl replab logs NAME audit`.",
+	v1alpha1.ReasonAuditFailed:         finding.AuditFailed.Remedy(),
 	v1alpha1.ReasonPlanChanged:         "The operator was upgraded during deployment. Nothing is wrong: docs/how-to/debug.md#reasons-that-end-a-run.",
 	v1alpha1.ReasonAborted:             "Figures measured until the abort are in the status: docs/how-to/debug.md#reasons-that-end-a-run.",
 	v1alpha1.ReasonDeadlineExceeded:    "Raise spec.deadlineSeconds. `kubectl replab describe NAME` shows which step was slow.",

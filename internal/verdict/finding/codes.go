@@ -88,7 +88,7 @@ var (
 
 // Load.
 var (
-	GoalMissed            = decides(Failed, "Goal %s (%s) was missed: measured %s.", missedGoal)
+	GoalMissed            = fails("Goal %s (%s) was missed: measured %s.")
 	GoalUnknown           = decides(Inconclusive, "Goal %s (%s) is unknown: %s.", unknownGoal)
 	StagesDiffer          = decides(Inconclusive, "Stage %s: k6 counts %d requests (%d failed), the recorder %d (%d failed).", killedLoad)
 	ScriptCountsDiffer    = decides(Inconclusive, "k6 counts %d requests (%d failed), the recorder %d (%d failed). The script may ask other hosts too.", otherHosts)

@@ -18,10 +18,13 @@ func declared(c Code) Code {
 	return c
 }
 
-// decides declares a finding that speaks against Passed. It needs a remedy.
+// decides declares a finding that leaves a run undecided. It needs a remedy.
 func decides(effect Effect, sentence, remedy string) Code {
 	return declared(Code{effect, sentence, remedy})
 }
+
+// fails declares a finding of a goal. What to do about it depends on the goal's metric: package remedy knows it.
+func fails(sentence string) Code { return declared(Code{effect: Failed, sentence: sentence}) }
 
 func passed(sentence string) Code { return declared(Code{effect: Passed, sentence: sentence}) }
 

@@ -25,10 +25,10 @@ func TestSentencesAreShort(t *testing.T) {
 	}
 }
 
-func TestWhatSpeaksAgainstPassedHasARemedy(t *testing.T) {
+func TestWhatLeavesARunUndecidedHasARemedy(t *testing.T) {
 	for _, c := range codes {
 		switch {
-		case c.effect > Passed && c.remedy == "":
+		case c.effect > Failed && c.remedy == "":
 			t.Errorf("no remedy: %s", c.sentence)
 		case c.remedy != "" && !strings.Contains(c.remedy, "docs/") && !strings.Contains(c.remedy, "`kubectl "):
 			t.Errorf("a remedy without a command or a page: %s", c.remedy)
@@ -58,7 +58,7 @@ func TestSentencesTakeTheirParameters(t *testing.T) {
 
 func TestASentenceLeadsToItsRemedy(t *testing.T) {
 	for _, c := range codes {
-		if got := Remedy(c.sample()); c.effect > Passed && got != c.remedy {
+		if got := Remedy(c.sample()); c.effect > Failed && got != c.remedy {
 			t.Errorf("%s\nleads to %q\nwant %q", c.sample(), got, c.remedy)
 		}
 	}

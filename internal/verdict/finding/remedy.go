@@ -22,7 +22,6 @@ const (
 	replicaBehind     = "Check the named node: it is far behind or does not replicate. Read `kubectl replab logs NAME node`."
 	lateFailover      = "Let the last fault come earlier, so that the topology rests before the audit: docs/reference/faults.md."
 	slowReturn        = "Give the nodes more processors, or less to resynchronise: docs/concepts/outage-and-lag.md#rejoin."
-	missedGoal        = "A missed goal is a finding: see docs/concepts/verdicts.md."
 	unknownGoal       = "See docs/concepts/verdicts.md#goals-that-are-unknown. The reason says why the figure is not exact."
 	unconfirmedFault  = "Read the fault's evidence in status.faults: docs/reference/faults.md#limits-of-all-faults."
 	otherFault        = "The fault did not go as planned; the reason says how. See docs/reference/faults.md#limits-of-all-faults."
@@ -39,6 +38,9 @@ const (
 	fewUsers          = "Raise the stage's users, so that each request finds a free one, or lower requestsPerSecond: docs/limits.md#load-and-throughput."
 	manyFailures      = "See why requests failed in `kubectl replab report NAME`, or set no goal on this percentile: docs/limits.md#load-and-throughput."
 )
+
+// Remedy says what to do about any finding of the code. NAME stands for the experiment.
+func (c Code) Remedy() string { return c.remedy }
 
 // Remedy says what to do about a sentence of a status, "" where no finding has it. NAME stands for the experiment. A clause's remedy goes before its
 // sentence's.
