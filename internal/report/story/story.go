@@ -156,24 +156,35 @@ var acts = map[v1alpha1.FaultAction]string{
 	v1alpha1.ActionPartition: "cut off %s", v1alpha1.ActionSwitchover: "asked for a switchover from %s",
 }
 
+// roles are what a node was when a fault hit it, and sides what a partition cut it off from.
+var (
+	roles = map[v1alpha1.NodeRole]string{
+		v1alpha1.NodePrimary: "the primary", v1alpha1.NodeReplica: "a replica", v1alpha1.NodeIsolated: "isolated", v1alpha1.NodeDown: "down",
+	}
+	sides = map[v1alpha1.PartitionFrom]string{
+		v1alpha1.PartitionPeers: "the other nodes", v1alpha1.PartitionClients: "proxy and app", v1alpha1.PartitionEveryone: "everyone",
+		v1alpha1.PartitionZone: "all nodes outside its zone", v1alpha1.PartitionStore: "the API server",
+	}
+)
+
 func did(d *figures.Document, of v1alpha1.FaultStatus) string {
 	act, from := "hit %s", ""
 	for _, f := range d.Spec.Faults {
 		if f.Name == of.Fault && acts[f.Action] != "" {
-			act = acts[f.Action]
-			if f.PartitionFrom != "" {
-				from = " from " + strings.ToLower(string(f.PartitionFrom))
-			}
+			act, from = acts[f.Action], sides[f.PartitionFrom]
 		}
 	}
-	text := fmt.Sprintf(act, of.Pod) + from
-	if of.Role != "" {
-		text += ", a " + strings.ToLower(string(of.Role))
-		if of.Role == v1alpha1.NodePrimary {
-			text = strings.Replace(text, ", a primary", ", the primary", 1)
-		}
+	text, was := fmt.Sprintf(act, of.Pod), roles[of.Role]
+	if was != "" {
+		text += ", " + was
 	}
-	return text
+	if from == "" {
+		return text
+	}
+	if was != "" {
+		text += ","
+	}
+	return text + " from " + from
 }
 
 // events of the failover after a fault, or the first write after its outage.

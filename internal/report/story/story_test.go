@@ -154,7 +154,7 @@ func TestTheStoryOfAFault(t *testing.T) {
 	}
 	r := reporttest.SemiSync(t)
 	r.Spec.Faults[0].Action, r.Spec.Faults[0].PartitionFrom, r.Status.Faults[0].Role = v1alpha1.ActionPartition, "Peers", v1alpha1.NodeReplica
-	if got, want := story.Faults(figures.Of(r))[0].Did, "cut off semisync-db-0 from peers, a replica"; got != want {
+	if got, want := story.Faults(figures.Of(r))[0].Did, "cut off semisync-db-0, a replica, from the other nodes"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 }
