@@ -135,6 +135,6 @@ func (a *api) run(ctx context.Context) {
 	watch.Together(ctx, loops...)
 	a.faults.Close()
 	if _, err := a.links.Clear(); err != nil {
-		slog.Error("links could not be ended", "error", err)
+		slog.Error("the delays of topology.links could not be removed", "error", err)
 	}
 }

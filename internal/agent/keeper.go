@@ -128,7 +128,7 @@ func (k *keeper) run(ctx context.Context) {
 			continue
 		}
 		if !said {
-			slog.Info("the lease is over: fencing the server")
+			slog.Info("the lease expired: fencing the server")
 		}
 		err := k.fenceOnce(ctx)
 		if ctx.Err() != nil {
@@ -139,7 +139,7 @@ func (k *keeper) run(ctx context.Context) {
 			continue
 		}
 		if !said {
-			slog.Warn("the server could not be fenced, trying until it can", "error", err)
+			slog.Warn("fencing the server failed, trying again", "error", err)
 			said = true
 		}
 		k.sleep(ctx, time.Now().Add(fenceRetry))

@@ -138,7 +138,7 @@ func (n *node) holdsOwn(ctx context.Context) *bool {
 		return err
 	})
 	if err != nil {
-		slog.Warn("count the transactions of its own", "node", n.Name, "error", err)
+		slog.Warn("transactions that only this node has could not be counted", "node", n.Name, "error", err)
 	}
 	if err != nil || !keeps {
 		return nil
@@ -214,7 +214,7 @@ func (n *node) ask(ctx context.Context, questions func() error) error {
 		if attempt == readAttempts {
 			return fmt.Errorf("node %s (%s): lost the connection %d times, the last time: %w", n.Name, n.Host, attempt, err)
 		}
-		slog.Warn("lost the connection to a node: it is read anew", "node", n.Name, "host", n.Host, "attempt", attempt, "error", err)
+		slog.Warn("the connection to a node broke: reading it again", "node", n.Name, "host", n.Host, "attempt", attempt, "error", err)
 		if again := n.reconnect(ctx); again != nil {
 			return fmt.Errorf("node %s (%s): lost the connection: %w; then it %w", n.Name, n.Host, err, again)
 		}

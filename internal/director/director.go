@@ -120,11 +120,11 @@ func (d *Director) carryOut(ctx context.Context, a act, rest time.Duration) (tim
 	d.lastAct = a
 	if err := d.nodes.do(ctx, a); err != nil {
 		d.failed = a
-		d.warn(ctx, "act failed", err)
+		d.warn(ctx, "step failed, trying again", err)
 		return rest, nil
 	}
 	if !again {
-		slog.Info("act done", "act", a.Kind, "node", a.Node, "from", a.From)
+		slog.Info("step done", "step", a.Kind, "node", a.Node, "from", a.From)
 	}
 	if !again || a.Kind == actCatchUp {
 		rest = 0

@@ -16,10 +16,10 @@ func tell(before wire.DirectorState, decided decision) {
 		slog.Info("primary chosen", "epoch", after.Epoch, "primary", after.Primary, "before", before.Primary)
 	}
 	if after.Message != before.Message && after.Message != "" {
-		slog.Info("waiting", "message", after.Message)
+		slog.Info("the topology is waiting", "waitsFor", after.Message)
 	}
 	if after.Configured && !before.Configured {
-		slog.Info("every node is in its place")
+		slog.Info("every node has its role")
 	}
 	old := map[string]wire.NodeView{}
 	for _, n := range before.Nodes {
@@ -30,7 +30,7 @@ func tell(before wire.DirectorState, decided decision) {
 			slog.Info("node changed", "node", n.Name, "role", n.Role, "was", o.Role, "rejoin", n.Rejoin, "why", n.Why)
 		}
 		if g := n.GhostTransactions; g != nil && old[n.Name].GhostTransactions == nil {
-			slog.Info("ghosts counted", "node", n.Name, "transactions", *g)
+			slog.Info("ghost transactions of a node counted", "node", n.Name, "transactions", *g)
 		}
 	}
 	tellMoments(before, after)
@@ -57,7 +57,7 @@ func tellMoments(before, after wire.DirectorState) {
 		slog.Info("old primary is fenced", "epoch", f.Epoch, "node", f.OldPrimary)
 	}
 	if f.AppliedAt != nil && o.AppliedAt == nil {
-		slog.Info("catching up has ended", "epoch", f.Epoch, "node", f.NewPrimary, "unapplied", f.Unapplied)
+		slog.Info("the new primary stopped catching up", "epoch", f.Epoch, "node", f.NewPrimary, "unapplied", f.Unapplied)
 	}
 	if f.RepointedAt != nil && o.RepointedAt == nil {
 		slog.Info("live replicas follow the new primary", "epoch", f.Epoch, "node", f.NewPrimary)

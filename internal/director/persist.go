@@ -79,7 +79,7 @@ func (d *Director) saveFailed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	d.warn(ctx, "the state could not be stored", err)
+	d.warn(ctx, "the state could not be written into its ConfigMap", err)
 	if !errors.Is(err, publish.ErrChanged) {
 		return nil
 	}

@@ -29,7 +29,7 @@ func (p *Probe) keep(ctx context.Context, i int, use func(context.Context, int, 
 			return
 		}
 		if !failing {
-			p.cfg.Log.Warn("lag probe cannot read a node, trying on", "node", node.Name, "error", err)
+			p.cfg.Log.Warn("the lag probe cannot read a node, trying again", "node", node.Name, "error", err)
 			failing = true
 		}
 		select {

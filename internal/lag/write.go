@@ -132,7 +132,7 @@ func (w *writing) open(ctx context.Context) bool {
 		p.update(func(b *state) { b.leave(missing) })
 	}
 	w.failing = false
-	p.cfg.Log.Info("lag probe writes", "server", session.Server().Hostname, "identity", session.Server().Identity)
+	p.cfg.Log.Info("the lag probe is connected to the node that takes writes", "server", session.Server().Hostname, "identity", session.Server().Identity)
 	return true
 }
 
@@ -152,7 +152,7 @@ func (w *writing) missing(ctx context.Context, first, last uint64) (engine.Spans
 func (w *writing) fail(err error) {
 	w.end()
 	if !w.failing {
-		w.probe.cfg.Log.Warn("lag probe cannot write, trying on", "error", err)
+		w.probe.cfg.Log.Warn("the lag probe cannot write, trying again", "error", err)
 	}
 	w.failing = true
 }

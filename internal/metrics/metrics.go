@@ -45,6 +45,6 @@ func Serve(ctx context.Context, from prometheus.Gatherer) {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+wire.MetricsPath, Handler(from))
 	if err := process.Serve(ctx, &http.Server{Addr: address, Handler: mux}); err != nil {
-		slog.Warn("Prometheus is not answered", "address", address, "error", err)
+		slog.Warn("the metrics endpoint failed: this process has no metrics", "address", address, "error", err)
 	}
 }

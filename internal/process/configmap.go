@@ -89,7 +89,7 @@ func (m *ConfigMap) untilDone(ctx context.Context, what string, act func(context
 			return true, nil
 		}
 		if last == nil {
-			slog.Warn("the API server does not accept it, trying again", "what", what+" ConfigMap "+m.name, "error", err)
+			slog.Warn("a request for a ConfigMap failed, trying again", "configMap", m.name, "operation", what, "error", err)
 		}
 		last = err
 		return false, nil

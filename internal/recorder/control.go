@@ -45,7 +45,7 @@ func (w *recorder) handleState(rw http.ResponseWriter, _ *http.Request) {
 func (w *recorder) handleFinish(rw http.ResponseWriter, r *http.Request) {
 	packed, err := w.finish(context.WithoutCancel(r.Context()))
 	if err != nil {
-		slog.Error("finish", "error", err)
+		slog.Error("finishing the measurement failed", "error", err)
 		refuse(rw, http.StatusServiceUnavailable, err.Error())
 		return
 	}

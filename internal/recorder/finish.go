@@ -68,7 +68,7 @@ func (w *recorder) conclude(ctx context.Context) error {
 	}
 	w.publisher.finished(packed, results.RecorderState)
 	w.results.Store(&packed)
-	slog.Info("finished", "requests", results.Load.Requests, "writes", results.Writes.Sent, "bytes", len(packed))
+	slog.Info("the measurement is finished", "requests", results.Load.Requests, "writes", results.Writes.Sent, "bytes", len(packed))
 	return nil
 }
 

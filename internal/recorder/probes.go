@@ -98,7 +98,7 @@ func (p *probes) start(load time.Time) {
 	if p.lag != nil {
 		p.running.Go(func() {
 			if err := p.lag.Run(p.ctx); err != nil {
-				slog.Error("the lag probe has ended", "error", err)
+				slog.Error("the lag probe failed", "error", err)
 			}
 		})
 		p.running.Go(func() { p.followLag(load) })

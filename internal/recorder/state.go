@@ -195,7 +195,7 @@ func (p *publisher) follow(ctx context.Context) {
 		}
 		logState(p.state.get())
 		if err := p.publish(ctx); err != nil && ctx.Err() == nil {
-			slog.Error("the state could not be published", "error", err)
+			slog.Error("writing the state into its ConfigMap failed", "error", err)
 		}
 	}
 }
@@ -223,8 +223,8 @@ func logState(doc wire.RecorderState) {
 		attrs = append(attrs, "finishedAt", doc.FinishedAt.Time)
 	}
 	if doc.Failed != "" {
-		slog.Error("the recorder cannot vouch for its figures", append(attrs, "failed", doc.Failed)...)
+		slog.Error("the figures are unusable", append(attrs, "failed", doc.Failed)...)
 		return
 	}
-	slog.Info("state", attrs...)
+	slog.Info("the state changed", attrs...)
 }

@@ -44,7 +44,7 @@ func (w *recorder) takeOver(ctx context.Context) error {
 	if at := w.state.get().LoadStartedAt; at != nil {
 		w.incomplete = fmt.Sprintf("the recorder was restarted during the load (restart %d): of what came before %s, only the ledger is left",
 			w.ledger.Restarts(), w.now().UTC().Format(time.RFC3339))
-		slog.Warn("resume in the middle of the load", "loadStartedAt", at.Time, "restarts", w.ledger.Restarts())
+		slog.Warn("restarted during the load: of what came before, only the ledger is left", "loadStartedAt", at.Time, "restarts", w.ledger.Restarts())
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (w *recorder) takeOverPublished(ctx context.Context, fresh bool) error {
 	case err != nil && fresh:
 		return fmt.Errorf("learn whether a recorder has measured here before: %w", err)
 	case err != nil:
-		slog.Warn("go on by the files alone", "error", err)
+		slog.Warn("the state in the ConfigMap could not be read: continuing with the files", "error", err)
 	case doc == nil:
 	case fresh && doc.LoadStartedAt != nil:
 		w.state.fail(fmt.Sprintf("the ledger %s of the load that started at %s is gone: was the recorder's volume replaced?",

@@ -55,13 +55,13 @@ func (n *Node) runServer(ctx context.Context, way Way, s engine.Start) (int, err
 	for {
 		select {
 		case <-told:
-			slog.Info("telling the server to stop")
+			slog.Info("stopping the server")
 			c.terminate()
 			told = nil
 		case <-signals:
 			c.terminate()
 		case <-left:
-			slog.Warn("stopping the server: by its messages above it stays out of its group until it is started again")
+			slog.Warn("restarting the server: by its log above it has left its group for good")
 			leftOut = true
 			c.terminate()
 			defer time.AfterFunc(stopMost, c.kill).Stop()

@@ -49,7 +49,7 @@ func (n *Node) serveCopies() (stop func(), err error) {
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			slog.Error("no more copies are given", "error", err)
+			slog.Error("the copy service stopped: no node can copy this one any more", "error", err)
 		}
 	}()
 	return func() { _ = server.Close() }, nil
@@ -72,11 +72,11 @@ func (g *giver) give(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer g.busy.Unlock()
-	slog.Info("giving a copy of the data", "to", r.RemoteAddr)
+	slog.Info("sending a copy of the data", "to", r.RemoteAddr)
 	out := &paced{out: rw, control: http.NewResponseController(rw), stall: g.stall, given: &g.given}
 	err = errors.Join(out.begin(), g.stream(r.Context(), out), out.extend())
 	if err != nil {
-		slog.Warn("a copy of the data could not be given", "to", r.RemoteAddr, "error", err)
+		slog.Warn("sending a copy of the data failed", "to", r.RemoteAddr, "error", err)
 		panic(http.ErrAbortHandler) // cuts the stream off: it must not look whole
 	}
 }

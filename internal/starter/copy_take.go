@@ -44,7 +44,7 @@ func (n *Node) replaceData(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	slog.Warn("no copy was made; the server goes on with the data that it had", "error", err)
+	slog.Warn("no copy was made: the server keeps its data", "error", err)
 	if err := os.WriteFile(filepath.Join(n.Config.DataDir, engine.CopyStateFile), []byte(err.Error()), 0o644); err != nil {
 		return fmt.Errorf("note that no copy was made: %w", err)
 	}
@@ -75,7 +75,7 @@ func (n *Node) copyAsRequested(ctx context.Context, text []byte) error {
 			return err
 		}
 		if text := err.Error(); text != said { // while it waits for its turn it is the same each second
-			slog.Warn("no copy yet, trying again", "donor", r.Name, "error", err)
+			slog.Warn("copying the data failed, trying again", "donor", r.Name, "error", err)
 			said = text
 		}
 		select {

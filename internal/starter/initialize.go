@@ -33,7 +33,7 @@ func (n *Node) EnsureData(ctx context.Context) (bool, error) {
 	if err != nil || !empty {
 		return false, err
 	}
-	slog.Info("making the data directory", "path", dir)
+	slog.Info("initializing the data directory", "path", dir)
 	if err := os.MkdirAll(fresh, 0o750); err != nil {
 		return false, fmt.Errorf("make the data directory: %w", err)
 	}

@@ -36,7 +36,7 @@ func (n *Node) Inspect(ctx context.Context, params engine.StartParams, fresh, un
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			slog.Warn("the node is started without having been inspected", "error", err)
+			slog.Warn("the data could not be inspected before the start", "error", err)
 			r.Error = err.Error()
 		}
 		r.Milliseconds = time.Since(began).Milliseconds()
@@ -100,7 +100,7 @@ func (d *Reader) Read(ctx context.Context, params engine.StartParams, r *inspect
 		return fmt.Errorf("start the server alone: %w", err)
 	}
 	defer c.stop()
-	slog.Info("the server is started alone, to be inspected", "pid", c.cmd.Process.Pid)
+	slog.Info("the server is started alone for the inspection", "pid", c.cmd.Process.Pid)
 	r.Socket = params.Socket
 	defer func() { r.Socket = "" }()
 	if err := inspect.Ask(d.cfg.RunDir, *r); err != nil {

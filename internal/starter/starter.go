@@ -71,10 +71,10 @@ func (n *Node) keepRunning(ctx context.Context, way Way) (int, error) {
 			return 0, err
 		}
 		if ctx.Err() != nil || !n.Engine.WantsRestart(code) && !way.Again(code) {
-			slog.Info("the server ended", "exitCode", code)
+			slog.Info("the server exited", "exitCode", code)
 			return code, nil
 		}
-		slog.Info("the server ended to be started again", "exitCode", code)
+		slog.Info("the server exited and is started again", "exitCode", code)
 	}
 }
 
@@ -105,12 +105,12 @@ func (n *Node) waitForHolds(ctx context.Context) error {
 		}
 		if len(standing) == 0 {
 			if said {
-				slog.Info("no hold stands any more, starting the server")
+				slog.Info("no hold is left: starting the server")
 			}
 			return nil
 		}
 		if !said {
-			slog.Info("waiting before the server is started: it is held", "holds", describe(standing))
+			slog.Info("the server is held: its start waits", "holds", describe(standing))
 			said = true
 		}
 		select {

@@ -160,7 +160,7 @@ func (m *Manager) conclude(f *fault, r record) {
 		return
 	}
 	if err := m.keep(f, r); err != nil {
-		slog.Error("what was seen of a fault could not be noted", "fault", r.Name, "error", err)
+		slog.Error("the evidence of a fault could not be written", "fault", r.Name, "error", err)
 	}
 	m.schedule(f, r)
 }

@@ -73,7 +73,7 @@ func (m *Manager) watch(f *fault) {
 			m.schedule(f, r)
 			return
 		}
-		slog.Warn("a fault does not hold any more", "fault", r.Name, "seen", seen)
+		slog.Warn("a fault ended before its time", "fault", r.Name, "seen", seen)
 		r.Evidence = beforeItsTime(r, seen)
 	}
 	_, _ = m.release(f, r) // it logs, and tries again

@@ -54,7 +54,7 @@ func (i *Inspector) Run(ctx context.Context) {
 	watch.Every(ctx, lookInterval, func() {
 		if err := i.look(ctx); err != nil && err.Error() != said && ctx.Err() == nil {
 			said = err.Error()
-			slog.Warn("a server that is about to be started could not be inspected yet", "error", err)
+			slog.Warn("inspecting the data before a start failed, trying again", "error", err)
 		}
 	})
 }
@@ -94,7 +94,7 @@ func (i *Inspector) take(ctx context.Context, asked *Request) error {
 		if err := i.store.put(found, held); err != nil {
 			return err
 		}
-		slog.Info("a server was inspected before it is started", "id", found.ID, "rows", *found.Rows, "writeIDs", *found.WriteIDs)
+		slog.Info("the data were inspected before a start", "id", found.ID, "rows", *found.Rows, "writeIDs", *found.WriteIDs)
 		return Answer(i.holdDir, asked.ID)
 	case known == nil && asked.Final:
 		return i.store.put(unread(asked.Inspection), nil)

@@ -224,7 +224,7 @@ func (q *queue) fail(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.failed == nil {
-		slog.Error("packets are no longer delayed as asked", "error", err)
+		slog.Error("the packet queue failed: topology.links are not in effect any more", "error", err)
 		q.failed = err
 	}
 }

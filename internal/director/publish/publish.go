@@ -54,7 +54,7 @@ func NewState(client ConfigMaps, name string) *State { return &State{client: cli
 func (s *State) Load(ctx context.Context) (wire.DirectorState, error) {
 	var state wire.DirectorState
 	for err := s.read(ctx); err != nil; err = s.read(ctx) {
-		slog.Warn("the state cannot be read yet", "error", err)
+		slog.Warn("the director's state could not be read, trying again", "error", err)
 		select {
 		case <-ctx.Done():
 			return state, err

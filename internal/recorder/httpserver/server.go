@@ -93,7 +93,7 @@ func (s *server) accept(listener net.Listener) error {
 			return err
 		case err != nil:
 			if !failing {
-				slog.Warn("cannot accept a connection, trying on", "error", err)
+				slog.Warn("accepting a connection failed, trying again", "error", err)
 			}
 			failing = true
 			time.Sleep(acceptPause)

@@ -86,7 +86,7 @@ func (m *Member) listen(ctx context.Context) {
 		}
 		position, err := m.position(state.Pair.Executed)
 		if err != nil {
-			slog.Warn("the other agent tells a position that cannot be read", "error", err)
+			slog.Warn("the other agent reported an unreadable position", "error", err)
 			return
 		}
 		m.mu.Lock()
@@ -123,7 +123,7 @@ func (m *Member) remember(ctx context.Context) {
 		defer m.mu.Unlock()
 		m.compare(own, asked, now)
 		if err := m.kept.Change(func(n *note) { n.move(m.observed(own, asked, now), m.semiSync, now) }); err != nil {
-			slog.Warn("what is known of the node could not be kept", "error", err)
+			slog.Warn("the node's history could not be written", "error", err)
 		}
 	})
 }
@@ -181,10 +181,10 @@ func (m *Member) command(ctx context.Context) {
 		switch {
 		case err == nil:
 			said = ""
-			slog.Info("done", "act", string(next))
+			slog.Info("step done", "step", string(next))
 		case err.Error() != said:
 			said = err.Error()
-			slog.Warn("not done, trying until it is", "act", string(next), "error", err)
+			slog.Warn("step failed, trying again", "step", string(next), "error", err)
 		}
 	})
 }

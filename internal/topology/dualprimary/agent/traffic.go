@@ -38,7 +38,7 @@ func (t *traffic) run(ctx context.Context) {
 		if err := nft.Watch(counterName, t.port, found); err != nil {
 			if err.Error() != said {
 				said = err.Error()
-				slog.Warn("the bytes of replication are not counted", "error", err)
+				slog.Warn("the bytes of replication could not be counted", "error", err)
 			}
 			return
 		}

@@ -88,7 +88,7 @@ func (m *Member) Run(ctx context.Context) {
 func (m *Member) decideAgain(ctx context.Context) {
 	watch.Every(ctx, thinkInterval, func() {
 		if err := m.think(time.Now()); err != nil {
-			slog.Warn("what is known of the group could not be kept", "error", err)
+			slog.Warn("the group's history could not be written", "error", err)
 		}
 		m.considerTakeOver(ctx)
 	})
@@ -210,7 +210,7 @@ func (m *Member) considerTakeOver(ctx context.Context) {
 	if d.Act != Begin {
 		return
 	}
-	slog.Info("having the server's component become primary", "why", d.Why, "members", look.View.Members)
+	slog.Info("making the server's component primary", "why", d.Why, "members", look.View.Members)
 	ctx, cancel := context.WithTimeout(ctx, takeOverTimeout)
 	defer cancel()
 	if err := m.client.TakeOver(ctx, look.View.Component); err != nil {

@@ -113,7 +113,7 @@ func (m *member) enter(ctx context.Context, position wire.GroupPosition) (engine
 		}
 		if d.Why != said {
 			said = d.Why
-			slog.Info("waiting before the server is started", "why", said)
+			slog.Info("the start of the server waits", "why", said)
 		}
 		select {
 		case <-ctx.Done():

@@ -71,7 +71,7 @@ func (m *Member) observe(ctx context.Context) {
 	watch.Every(ctx, thinkInterval, func() {
 		if err := m.think(time.Now()); err != nil && !errors.Is(err, watch.ErrNotAsked) && err.Error() != said {
 			said = err.Error()
-			slog.Warn("what is known of the node could not be kept", "error", err)
+			slog.Warn("the node's history could not be written", "error", err)
 		}
 	})
 }

@@ -126,7 +126,7 @@ func (m *Member) pause(ctx context.Context) {
 		asking, cancel := context.WithTimeout(ctx, freshness)
 		defer cancel()
 		if err := m.client.Pause(asking); err != nil {
-			slog.Warn("the managers could not be paused", "error", err)
+			slog.Warn("Patroni could not be paused", "error", err)
 		}
 	})
 }

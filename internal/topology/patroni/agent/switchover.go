@@ -113,6 +113,6 @@ func (m *Member) end(o order, ended wire.Switchover) {
 	defer m.mu.Unlock()
 	err := m.kept.Change(func(n *note) { n.End(time.Now(), ended.Outcome, ended.To, ended.Why) })
 	if err != nil { // it stays under way until an agent is started anew, and then ends by what is known
-		slog.Error("how a switchover ended could not be kept", "name", o.name, "error", err)
+		slog.Error("the outcome of a switchover could not be written", "name", o.name, "error", err)
 	}
 }

@@ -38,7 +38,7 @@ func (i inspection) inspect(ctx context.Context, began time.Time, source string)
 	volume := filepath.Dir(i.cfg.DataDir)
 	earlier, err := inspect.Unkept(volume, i.cfg.HoldDir)
 	if err != nil {
-		slog.Warn("earlier starts of the node are not known", "error", err)
+		slog.Warn("earlier inspections of the node could not be read", "error", err)
 	}
 	r := inspect.Request{Earlier: earlier, Inspection: wire.Inspection{ID: strconv.FormatInt(began.UnixMicro(), 10), At: metav1.NewMicroTime(began)}}
 	if i.mark.stands() {
@@ -52,10 +52,10 @@ func (i inspection) inspect(ctx context.Context, began time.Time, source string)
 	r.Milliseconds = time.Since(began).Milliseconds()
 	r.Final = true
 	if err := inspect.NoteStarts(volume, append(earlier, r.Inspection)); err != nil {
-		slog.Warn("an inspection could not be noted", "error", err)
+		slog.Warn("the inspection could not be written", "error", err)
 	}
 	if err := inspect.Ask(i.cfg.RunDir, r); err != nil {
-		slog.Warn("an inspection could not be told to the agent", "error", err)
+		slog.Warn("the inspection could not be handed to the agent", "error", err)
 	}
 }
 
@@ -70,14 +70,14 @@ func (i inspection) read(ctx context.Context, source string, r *inspect.Request)
 		}
 	})
 	if failed != nil {
-		slog.Warn("the node is rewound without having been read", "error", failed)
+		slog.Warn("the node's rows could not be read before the rewind", "error", failed)
 		r.Error = failed.Error()
 	}
 	if err == nil && !named {
 		err = cmp.Or(failed, errors.New("the server that was started alone ended before it could be asked for its tables' files"))
 	}
 	if err != nil {
-		slog.Warn("what the node's log holds is not known", "error", err)
+		slog.Warn("the node's WAL could not be read before the rewind", "error", err)
 		found.Error = err.Error()
 	}
 	r.WAL = &found // not before: the agent keeps what it is asked with

@@ -68,7 +68,7 @@ func run(ctx context.Context, cfg wire.ServerConfig, engines engine.Lookup[engin
 	}
 	r := rewinding{program: program, arguments: arguments, runDir: cfg.RunDir, mark: mark{cfg.DataDir, call.Control}}
 	if unread != nil {
-		slog.Warn("what is asked for is not understood, and passed on", "error", unread)
+		slog.Warn("the arguments of pg_rewind are unknown: passing them on", "error", unread)
 	}
 	if unread != nil || !cfg.Inspect {
 		return r.passOn(ctx, time.Now(), 0)
@@ -99,7 +99,7 @@ func (r rewinding) passOn(ctx context.Context, began time.Time, inspected time.D
 		return stoppedCode, nil
 	}
 	if err := r.mark.put(); err != nil {
-		slog.Warn("that the node is rewound could not be noted", "error", err)
+		slog.Warn("the start of the rewind could not be written", "error", err)
 	}
 	code, err := runProgram(ctx, r.program, r.arguments)
 	if err != nil {
@@ -112,7 +112,7 @@ func (r rewinding) passOn(ctx context.Context, began time.Time, inspected time.D
 		BeganAt: metav1.NewMicroTime(began), EndedAt: metav1.NowMicro(), InspectedMilliseconds: inspected.Milliseconds(), ExitCode: code,
 	}
 	if err := errors.Join(err, appendNote(r.runDir, note)); err != nil {
-		slog.Warn("how the node was rewound could not be noted", "error", err)
+		slog.Warn("the result of the rewind could not be written", "error", err)
 	}
 	return code, nil
 }

@@ -148,7 +148,7 @@ func (m *managed) awaitFirst(ctx context.Context) error {
 	defer ticker.Stop()
 	end := time.NewTimer(m.most)
 	defer end.Stop()
-	slog.Info("waiting for the first node to make the data")
+	slog.Info("waiting until the first node has initialized its data")
 	for {
 		if err := m.Held(); err != nil {
 			return err
@@ -160,7 +160,7 @@ func (m *managed) awaitFirst(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-end.C:
-			slog.Warn("the first node has made no data, so that another one may", "after", m.most)
+			slog.Warn("the first node has not initialized its data: this node may", "after", m.most)
 			return nil
 		case <-ticker.C:
 		}

@@ -97,7 +97,7 @@ func (r *remote) furnish(ctx context.Context) {
 		if err := r.client.Furnish(ctx, r.password); err != nil {
 			if err.Error() != said {
 				said = err.Error()
-				slog.Warn("the app's accounts and tables could not be made", "error", err)
+				slog.Warn("the app's accounts and tables could not be created", "error", err)
 			}
 			return
 		}
