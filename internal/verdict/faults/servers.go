@@ -2,6 +2,7 @@ package faults
 
 import (
 	"slices"
+	"time"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
@@ -24,6 +25,10 @@ func serversEnded(e evidence.Run) []finding.Finding {
 			continue
 		}
 		causes := slices.DeleteFunc(slices.Clone(e.Faults), func(f v1alpha1.FaultStatus) bool { return !mayHaveEnded(e, f, c, at) })
+		if replaced(c) && len(causes) == 0 {
+			found = append(found, finding.Of(finding.PodReplacedUnasked, c.Pod, c.StartedAt.UTC().Format(time.RFC3339)))
+			continue
+		}
 		switch here := slices.ContainsFunc(causes, func(f v1alpha1.FaultStatus) bool { return f.Pod == c.Pod }); {
 		case here:
 		case len(causes) > 0:
@@ -35,14 +40,20 @@ func serversEnded(e evidence.Run) []finding.Finding {
 	return found
 }
 
+// replaced tells of a container in a pod that took the place of another pod: a container that began again in its pod has an end.
+func replaced(c provenance.Container) bool { return c.EndedAt == nil }
+
 // mayHaveEnded tells whether a server may have ended at a moment by a fault. It may end long after one that its node has been away since, and a pod
 // in the place of a deleted one may begin at any time.
 func mayHaveEnded(e evidence.Run, f v1alpha1.FaultStatus, c provenance.Container, at evidence.Moment) bool {
+	if replaced(c) && f.Pod != c.Pod { // topologies restart servers, and delete no pods
+		return false
+	}
 	if evidence.MayCause(e, f, at) {
 		return true
 	}
 	injected, known := evidence.Injected(f)
-	if known && f.Pod == c.Pod && c.EndedAt == nil && evidence.ActionOf(e.Spec, f).EndsServer() && !at.Latest.Before(injected.Earliest) {
+	if known && f.Pod == c.Pod && replaced(c) && evidence.ActionOf(e.Spec, f).EndsServer() && !at.Latest.Before(injected.Earliest) {
 		return true
 	}
 	return slices.ContainsFunc(e.State.Absences, func(a topology.Absence) bool {
