@@ -131,7 +131,7 @@ func goalFindings(e evidence.Run, s *evidence.Status) []finding.Finding {
 			}
 			found = append(found, finding.Of(finding.GoalUnknown, g.Metric, g.Limit, why))
 		case metav1.ConditionFalse:
-			found = append(found, finding.Of(finding.GoalMissed, g.Metric, g.Limit, measured(g)))
+			found = append(found, finding.Of(finding.GoalMissed, g.Metric, g.Limit, missedBy(g, s)))
 		}
 	}
 	switch {
@@ -157,17 +157,33 @@ func measured(g v1alpha1.GoalStatus) string {
 	return text
 }
 
+// missedBy is what was measured of a goal that was missed, with its bounds. A part of the baseline has the value alone.
+func missedBy(g v1alpha1.GoalStatus, s *evidence.Status) string {
+	entry, f := goalFigure(g.Metric, s)
+	switch {
+	case g.BaselinePermille != nil || f.AtLeast == nil && f.AtMost == nil || ptr.Equal(f.AtLeast, f.AtMost):
+		return measured(g)
+	case f.AtMost == nil:
+		return "at least " + inUnit(entry, *f.AtLeast)
+	case f.AtLeast == nil:
+		return "at most " + inUnit(entry, *f.AtMost)
+	}
+	return inUnit(entry, *f.AtLeast) + " to " + inUnit(entry, *f.AtMost)
+}
+
+// inUnit is a figure in the unit of its goal.
+func inUnit(entry figure.Entry, v int64) string {
+	if entry.Scale > 1 {
+		return thousandths(v * 1000 / entry.Scale)
+	}
+	return fmt.Sprint(v)
+}
+
 func thousandths(v int64) string { return fmt.Sprintf("%d.%03d", v/1000, v%1000) }
 
 // whyUnknown says why a goal cannot be judged.
 func whyUnknown(g v1alpha1.GoalStatus, s *evidence.Status) finding.Finding {
 	entry, f := goalFigure(g.Metric, s)
-	text := func(v int64) string {
-		if entry.Scale > 1 {
-			return thousandths(v * 1000 / entry.Scale)
-		}
-		return fmt.Sprint(v)
-	}
 	switch {
 	case f.Value == nil && f.Because != "":
 		return finding.Of(finding.NotMeasuredBecause, f.Because)
@@ -180,7 +196,7 @@ func whyUnknown(g v1alpha1.GoalStatus, s *evidence.Status) finding.Finding {
 	case f.AtLeast == nil:
 		return finding.Of(finding.MeasuredMaximum, measured(g), f.Because)
 	}
-	return finding.Of(finding.MeasuredBetween, text(*f.AtLeast), text(*f.AtMost), f.Because)
+	return finding.Of(finding.MeasuredBetween, inUnit(entry, *f.AtLeast), inUnit(entry, *f.AtMost), f.Because)
 }
 
 func limit(g v1alpha1.Goal) string {

@@ -62,7 +62,7 @@ func TestJudge(t *testing.T) {
 		{"a latency that is not met stays so when requests were dropped", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
 			e.K6.Stages[0].DroppedIterations = 1
-		}, "Failed", "measured 12001"},
+		}, "Failed", "measured at least 12001"},
 		{"a latency that looks met is not when more requests failed than the percentile leaves out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			evidencetest.Failed(e, 31, v1alpha1.P99, v1alpha1.Max)
@@ -74,7 +74,7 @@ func TestJudge(t *testing.T) {
 		{"a latency that is not met stays so when requests failed", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
 			evidencetest.Failed(e, 31, v1alpha1.P99, v1alpha1.Max)
-		}, "Failed", "measured 12001"},
+		}, "Failed", "measured at least 12001"},
 		{"a latency that looks met is not when the recorder stood still for more than the percentile leaves out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			e.Recorder.Load.PausedMicroseconds, e.Recorder.Load.PausedRequests = 700_100, 36
