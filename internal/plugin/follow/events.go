@@ -69,14 +69,7 @@ func (e *Events) Next(v View) []Event {
 	var events []Event
 	add := func(format string, args ...any) { events = append(events, v.event(fmt.Sprintf(format, args...))) }
 	e.awayEvents(v, add)
-	if _, ok := v.Loaded(); ok && !e.began {
-		e.began = true
-		events = append(events, Event{UnderLoad: true, Text: loadBegan})
-	}
-	if e.began && !e.ended && !UnderLoad(v.Experiment) {
-		e.ended = true
-		add(loadEnded)
-	}
+	events = append(events, e.clockEvents(v)...)
 	if now := progressOf(v.Experiment); now != e.progress {
 		e.progress = now
 		add("%s", now)
@@ -103,6 +96,19 @@ func (e *Events) Next(v View) []Event {
 	}
 	for i := range events {
 		events[i].Text = plain.Line(events[i].Text)
+	}
+	return events
+}
+
+// clockEvents tell from when on times count from the load's start, and no longer do.
+func (e *Events) clockEvents(v View) (events []Event) {
+	if _, ok := v.Loaded(); ok && !e.began {
+		e.began = true
+		events = append(events, Event{UnderLoad: true, Text: loadBegan})
+	}
+	if e.began && !e.ended && !UnderLoad(v.Experiment) {
+		e.ended = true
+		events = append(events, v.event(loadEnded))
 	}
 	return events
 }

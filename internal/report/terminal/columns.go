@@ -55,25 +55,27 @@ func widthsOf(rows [][]string, most int) []int {
 		}
 	}
 	for most > 0 && sum(widths)+gap*(len(widths)-1) > most {
-		widest := -1
-		for i, n := range widths {
-			if n > words[i] && (widest < 0 || n > widths[widest]) {
-				widest = i
-			}
+		i := widest(widths, words)
+		if i < 0 {
+			i = widest(widths, make([]int, len(widths))) // words are cut
 		}
-		if widest < 0 { // words are cut
-			for i, n := range widths {
-				if widest < 0 || n > widths[widest] {
-					widest = i
-				}
-			}
-			if widths[widest] == 1 {
-				break
-			}
+		if widths[i] == 1 {
+			break
 		}
-		widths[widest]--
+		widths[i]--
 	}
 	return widths
+}
+
+// widest of the columns that are wider than their least, -1 where there is none.
+func widest(widths, least []int) int {
+	found := -1
+	for i, n := range widths {
+		if n > least[i] && (found < 0 || n > widths[found]) {
+			found = i
+		}
+	}
+	return found
 }
 
 func sum(all []int) (total int) {
