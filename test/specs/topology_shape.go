@@ -106,8 +106,15 @@ var shapeCases = []Case{
 		Name:      "more acknowledging replicas than replicas",
 		Refused:   `{spec: {topology: {type: SemiSync, nodes: 3, semiSync: {ackReplicas: 3}}}}`,
 		Field:     "spec.topology.semiSync.ackReplicas",
-		Says:      "3 exceeds the number of replicas, so every commit would wait for its timeout",
+		Says:      "3 exceeds the number of replicas, so every commit would wait for its timeout. Set topology.nodes to 4 or more, or use at most 2.",
 		Neighbour: `{spec: {topology: {type: SemiSync, nodes: 3, semiSync: {ackReplicas: 2}}}}`,
+	},
+	{
+		Name:      "acknowledging replicas without a replica",
+		Refused:   `{spec: {topology: {type: SemiSync, nodes: 1, semiSync: {ackReplicas: 1}}}}`,
+		Field:     "spec.topology.semiSync.ackReplicas",
+		Says:      "1 exceeds the number of replicas, so every commit would wait for its timeout. Set topology.nodes to 2 or more.",
+		Neighbour: `{spec: {topology: {type: SemiSync, nodes: 2, semiSync: {ackReplicas: 1}}}}`,
 	},
 	{
 		Name:      "more acknowledging replicas than MariaDB waits for",

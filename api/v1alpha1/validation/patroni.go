@@ -40,8 +40,8 @@ func patroni(s *spec) {
 	s.refuse(p.SynchronousNodeCount > 1 && p.SynchronousMode == modeOff, path.Child("synchronousNodeCount"),
 		`no commit waits with synchronousMode "Off". Set the mode to On or Quorum, or remove synchronousNodeCount.`)
 	s.refuse(isType && p.SynchronousMode != modeOff && p.SynchronousNodeCount >= t.Nodes, path.Child("synchronousNodeCount"),
-		fmt.Sprintf("%d exceeds the number of standbys, and Patroni would lower it silently. Use at most %d, or set topology.nodes to %d or more.",
-			p.SynchronousNodeCount, t.Nodes-1, p.SynchronousNodeCount+1))
+		fmt.Sprintf("%d exceeds the number of standbys, and Patroni would lower it silently. Set topology.nodes to %d or more%s.",
+			p.SynchronousNodeCount, p.SynchronousNodeCount+1, orAtMost(t.Nodes-1)))
 	zalando(s, p)
 }
 

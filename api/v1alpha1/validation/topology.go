@@ -49,6 +49,14 @@ func engineOf(s *spec) {
 		fmt.Sprintf("type %s does not run PostgreSQL. Use type Patroni, or engine MySQL or MariaDB.", t.Type))
 }
 
+// orAtMost is the other remedy of a number that exceeds the number of replicas, where there is a replica.
+func orAtMost(replicas int32) string {
+	if replicas < 1 {
+		return ""
+	}
+	return fmt.Sprintf(", or use at most %d", replicas)
+}
+
 // semiSync: more acknowledgements than there can be.
 func semiSync(s *spec) {
 	t := s.Topology
@@ -61,8 +69,8 @@ func semiSync(s *spec) {
 		return
 	}
 	s.refuse(t.SemiSync.AckReplicas >= t.Nodes, path.Child("ackReplicas"),
-		fmt.Sprintf("%d exceeds the number of replicas, so every commit would wait for its timeout. Use at most %d, or set topology.nodes to %d or more.",
-			t.SemiSync.AckReplicas, t.Nodes-1, t.SemiSync.AckReplicas+1))
+		fmt.Sprintf("%d exceeds the number of replicas, so every commit would wait for its timeout. Set topology.nodes to %d or more%s.",
+			t.SemiSync.AckReplicas, t.SemiSync.AckReplicas+1, orAtMost(t.Nodes-1)))
 	s.refuse(s.engine == v1alpha1.EngineMariaDB && t.SemiSync.AckReplicas > 1, path.Child("ackReplicas"),
 		"MariaDB waits for one replica, whatever their number. Set 1, or use engine MySQL.")
 }
