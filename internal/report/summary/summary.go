@@ -67,7 +67,7 @@ var ofFault = []part{
 }
 
 var ofNode = []part{
-	{"rows", "rows"}, {"missing", "missing"}, {"lost", "lost"}, {"ghosts", "ghostWrites"}, {"lag p99", "lag.p99Microseconds"},
+	{"rows", "rows"}, {"missing", "missing"}, {"rows after rejoining", "rejoinedRows"}, {"lost", "lost"}, {"ghosts", "ghostWrites"}, {"lag p99", "lag.p99Microseconds"},
 }
 
 // Write sums a run up: what matters first, the limits of the figures last. A report has all figures. What was not measured is left out, but for
