@@ -198,7 +198,7 @@ func faultLine(x *v1alpha1.ReplicationExperiment, f v1alpha1.FaultStatus) string
 	case v1alpha1.FaultConfirmed:
 		return withEvidence("confirmed on "+f.Pod, f.Evidence)
 	case v1alpha1.FaultReleased:
-		return "released, it has held as long as it was to"
+		return "released as planned"
 	case v1alpha1.FaultEndedEarly, v1alpha1.FaultEndedLate:
 		return withEvidence(string(f.State)+": the run will be Inconclusive", f.Evidence)
 	}

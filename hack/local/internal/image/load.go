@@ -47,7 +47,9 @@ func Prepare(l layout.Layout, only []string) error {
 	var programs, packages error
 	var lanes sync.WaitGroup
 	lanes.Go(func() { programs = prepare(l, all, only, func(d Definition) bool { return d.Go != nil }) })
-	lanes.Go(func() { packages = prepare(l, all, only, func(d Definition) bool { return d.Go == nil && d.Binary == nil }) })
+	lanes.Go(func() {
+		packages = prepare(l, all, only, func(d Definition) bool { return d.Go == nil && d.Binary == nil })
+	})
 	lanes.Wait()
 	return errors.Join(programs, packages)
 }
