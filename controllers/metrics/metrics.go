@@ -186,8 +186,8 @@ var (
 	startFamily       = ofExperiment("replab_experiment_start_timestamp_seconds", "When the experiment was accepted.")
 	loadStartFamily   = ofExperiment("replab_experiment_load_start_timestamp_seconds", "When the first request of the load came.")
 	completionFamily  = ofExperiment("replab_experiment_completion_timestamp_seconds", "When the experiment was over.")
-	injectedFamily    = ofExperiment("replab_experiment_fault_injected_timestamp_seconds", "When a fault was injected, by the clock of who did it.", "fault", "node")
-	releasedFamily    = ofExperiment("replab_experiment_fault_released_timestamp_seconds", "When its hold ended, likewise.", "fault", "node")
+	injectedFamily    = ofExperiment("replab_experiment_fault_injected_timestamp_seconds", "When a fault was injected, by the clock of its node, the operator (DeletePod) or the manager (Switchover).", "fault", "node")
+	releasedFamily    = ofExperiment("replab_experiment_fault_released_timestamp_seconds", "When the hold of a fault ended, by the clock of its node, the operator (DeletePod) or the manager (Switchover).", "fault", "node")
 	goalFamily        = ofExperiment("replab_experiment_goal_met", "1 for a goal that was met, 0 for one that was not; absent where it could not be told.", "metric")
 )
 

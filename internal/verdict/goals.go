@@ -146,29 +146,36 @@ func goalFindings(e evidence.Run, s *evidence.Status) []finding.Finding {
 }
 
 // measured is a goal's figure in words.
-func measured(g v1alpha1.GoalStatus) string {
-	text := fmt.Sprint(*g.Measured)
+func measured(g v1alpha1.GoalStatus) string { return value(g) + ofBaseline(g) }
+
+func value(g v1alpha1.GoalStatus) string {
 	if g.MeasuredMilli != nil {
-		text = thousandths(*g.MeasuredMilli)
+		return thousandths(*g.MeasuredMilli)
 	}
-	if p := g.BaselinePermille; p != nil {
-		text += ", " + percent(*p) + " of the baseline"
-	}
-	return text
+	return fmt.Sprint(*g.Measured)
 }
 
-// missedBy is what was measured of a goal that was missed, with its bounds. A part of the baseline has the value alone.
+func ofBaseline(g v1alpha1.GoalStatus) string {
+	if g.BaselinePermille == nil {
+		return ""
+	}
+	return ", " + percent(*g.BaselinePermille) + " of the baseline"
+}
+
+// missedBy is what was measured of a goal that was missed, with its bounds.
 func missedBy(g v1alpha1.GoalStatus, s *evidence.Status) string {
 	entry, f := goalFigure(g.Metric, s)
+	text := value(g)
 	switch {
-	case g.BaselinePermille != nil || f.AtLeast == nil && f.AtMost == nil || ptr.Equal(f.AtLeast, f.AtMost):
-		return measured(g)
+	case f.AtLeast == nil && f.AtMost == nil || ptr.Equal(f.AtLeast, f.AtMost):
 	case f.AtMost == nil:
-		return "at least " + inUnit(entry, *f.AtLeast)
+		text = "at least " + inUnit(entry, *f.AtLeast)
 	case f.AtLeast == nil:
-		return "at most " + inUnit(entry, *f.AtMost)
+		text = "at most " + inUnit(entry, *f.AtMost)
+	default:
+		text = inUnit(entry, *f.AtLeast) + " to " + inUnit(entry, *f.AtMost)
 	}
-	return inUnit(entry, *f.AtLeast) + " to " + inUnit(entry, *f.AtMost)
+	return text + ofBaseline(g)
 }
 
 // inUnit is a figure in the unit of its goal.

@@ -92,17 +92,20 @@ func TestGoalsInPercentOfTheBaseline(t *testing.T) {
 
 func TestAMissedGoalIsStatedWithItsBounds(t *testing.T) {
 	outage, rate := v1alpha1.GoalStatus{Metric: "outageMilliseconds", Measured: ptr.To[int64](1678)}, v1alpha1.GoalStatus{Metric: "requestsPerSecond", MeasuredMilli: ptr.To[int64](50_500)}
+	part := outage
+	part.BaselinePermille = ptr.To[int64](3000)
 	for name, c := range map[string]struct {
 		goal        v1alpha1.GoalStatus
 		path        string
 		least, most *int64
 		want        string
 	}{
-		"exact":        {outage, "", nil, nil, "1678"},
-		"both bounds":  {outage, "outageMilliseconds", ptr.To[int64](1356), ptr.To[int64](1678), "1356 to 1678"},
-		"a lower one":  {outage, "outageMilliseconds", ptr.To[int64](1678), nil, "at least 1678"},
-		"in its unit":  {rate, "load.requestsPerSecondMilli", ptr.To[int64](48_000), ptr.To[int64](50_500), "48.000 to 50.500"},
-		"an upper one": {rate, "load.requestsPerSecondMilli", nil, ptr.To[int64](50_500), "at most 50.500"},
+		"exact":         {outage, "", nil, nil, "1678"},
+		"both bounds":   {outage, "outageMilliseconds", ptr.To[int64](1356), ptr.To[int64](1678), "1356 to 1678"},
+		"of a baseline": {part, "outageMilliseconds", ptr.To[int64](1356), ptr.To[int64](1678), "1356 to 1678, 300.0% of the baseline"},
+		"a lower one":   {outage, "outageMilliseconds", ptr.To[int64](1678), nil, "at least 1678"},
+		"in its unit":   {rate, "load.requestsPerSecondMilli", ptr.To[int64](48_000), ptr.To[int64](50_500), "48.000 to 50.500"},
+		"an upper one":  {rate, "load.requestsPerSecondMilli", nil, ptr.To[int64](50_500), "at most 50.500"},
 	} {
 		s := evidence.Status{OutageMilliseconds: outage.Measured, Load: &v1alpha1.LoadStatus{}}
 		s.Load.RequestsPerSecondMilli = rate.MeasuredMilli

@@ -185,6 +185,12 @@ func TestAnOutageHasItsStart(t *testing.T) {
 		"the same whatever the clock shows": {[]evidencetest.Hole{{From: 30_000, To: 30_700, Node: "db-1"}}, []v1alpha1.FaultStatus{late}, vague, []*metav1.MicroTime{evidencetest.AtPtr(30_000)}},
 		"a clock that was never measured":   {same, []v1alpha1.FaultStatus{kill}, nil, []*metav1.MicroTime{nil}},
 		"one that never ended":              {[]evidencetest.Hole{{From: 59_500}}, []v1alpha1.FaultStatus{evidencetest.Hit("crash", "db-0", 59_510)}, exact, []*metav1.MicroTime{evidencetest.AtPtr(59_500)}},
+		"two as long after one fault": {
+			[]evidencetest.Hole{{From: 30_000, To: 30_700, Node: "db-1"}, {From: 31_500, To: 32_200, Node: "db-1"}},
+			[]v1alpha1.FaultStatus{kill},
+			exact,
+			[]*metav1.MicroTime{nil},
+		},
 		"a fault within another's outage": {
 			[]evidencetest.Hole{{From: 30_000, To: 36_000, Node: "db-1"}},
 			[]v1alpha1.FaultStatus{kill, evidencetest.Hit("within", "db-1", 34_000)},

@@ -150,5 +150,5 @@ func SwitchOver(s Switcher) http.HandlerFunc {
 // Families of metrics that every agent has.
 var (
 	Up   = metrics.Gauge("replab_agent_server_up", "1 while the server answers a query.")
-	Role = metrics.Gauge("replab_agent_role", "1 for the role that the agent reports to proxies, primary or replica; 0 for the other.", "role")
+	Role = metrics.Gauge("replab_agent_role", "1 for the role that the agent reports to proxies; 0 for both roles of a node that is down or isolated.", "role")
 )

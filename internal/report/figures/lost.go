@@ -22,7 +22,11 @@ func (d *Document) LostSpans() (all []string) {
 	}
 	spans := d.Audit.Writes.LostSpans
 	for _, s := range spans[:min(mostSpans, len(spans))] {
-		all = append(all, figure.Grouped(s.Writes)+" lost writes were acknowledged between "+d.After(s.From.Time)+" and "+d.After(s.To.Time)+" of the load, by the recorder's clock")
+		what, when := figure.Grouped(s.Writes)+" lost writes were", "between "+d.After(s.From.Time)+" and "+d.After(s.To.Time)
+		if s.Writes == 1 {
+			what, when = "1 lost write was", "at "+d.After(s.From.Time)
+		}
+		all = append(all, what+" acknowledged "+when+" of the load, by the recorder's clock")
 	}
 	if more := len(spans) - mostSpans; more > 0 {
 		all = append(all, fmt.Sprintf("%d more times are in the results document.", more))

@@ -16,21 +16,21 @@ import (
 var own = []string{"agent", "copy"}
 
 // serversEnded finds servers that ended in the midst of the load. A fault on the same node explains that. A fault elsewhere may: topologies restart
-// servers to bring them back.
+// servers to bring them back, and delete no pods.
 func serversEnded(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
+	foreign := map[string]bool{}
 	for _, c := range e.Provenance.Containers {
 		how, at := evidence.Interrupted(e, c)
 		if c.Component != kube.ComponentNode || slices.Contains(own, c.Name) || how == "" {
 			continue
 		}
 		causes := slices.DeleteFunc(slices.Clone(e.Faults), func(f v1alpha1.FaultStatus) bool { return !mayHaveEnded(e, f, c, at) })
-		if replaced(c) && len(causes) == 0 {
-			found = append(found, finding.Of(finding.PodReplacedUnasked, c.Pod, c.StartedAt.UTC().Format(time.RFC3339)))
-			continue
-		}
 		switch here := slices.ContainsFunc(causes, func(f v1alpha1.FaultStatus) bool { return f.Pod == c.Pod }); {
-		case here:
+		case here, foreign[c.Pod]:
+		case replaced(c):
+			foreign[c.Pod] = true // it is said once, whatever the number of its containers
+			found = append(found, finding.Of(finding.PodReplacedUnasked, c.Pod, c.StartedAt.UTC().Format(time.RFC3339)))
 		case len(causes) > 0:
 			found = append(found, finding.Of(finding.ServerPerhapsEnded, c.Name, c.Pod, how, causes[len(causes)-1].Name))
 		default:
@@ -43,17 +43,20 @@ func serversEnded(e evidence.Run) []finding.Finding {
 // replaced tells of a container in a pod that took the place of another pod: a container that began again in its pod has an end.
 func replaced(c provenance.Container) bool { return c.EndedAt == nil }
 
-// mayHaveEnded tells whether a server may have ended at a moment by a fault. It may end long after one that its node has been away since, and a pod
-// in the place of a deleted one may begin at any time.
+// mayHaveReplaced tells whether a pod may be the one that came after a fault deleted its predecessor, at any time after that. A fault without a time
+// may have been carried out.
+func mayHaveReplaced(e evidence.Run, f v1alpha1.FaultStatus, c provenance.Container, at evidence.Moment) bool {
+	injected, known := evidence.Injected(f)
+	deletes := f.Pod == c.Pod && evidence.ActionOf(e.Spec, f) == v1alpha1.ActionDeletePod
+	return deletes && (f.InjectedTime == nil || !known || !at.Latest.Before(injected.Earliest))
+}
+
+// mayHaveEnded tells whether a server may have ended at a moment by a fault. It may end long after one that its node has been away since.
 func mayHaveEnded(e evidence.Run, f v1alpha1.FaultStatus, c provenance.Container, at evidence.Moment) bool {
-	if replaced(c) && f.Pod != c.Pod { // topologies restart servers, and delete no pods
-		return false
+	if replaced(c) {
+		return mayHaveReplaced(e, f, c, at)
 	}
 	if evidence.MayCause(e, f, at) {
-		return true
-	}
-	injected, known := evidence.Injected(f)
-	if known && f.Pod == c.Pod && replaced(c) && evidence.ActionOf(e.Spec, f).EndsServer() && !at.Latest.Before(injected.Earliest) {
 		return true
 	}
 	return slices.ContainsFunc(e.State.Absences, func(a topology.Absence) bool {

@@ -27,7 +27,7 @@ const (
 	otherFault        = "The fault did not go as planned; the reason says how. See docs/reference/faults.md#limits-of-all-faults."
 	lateFault         = "The machine or the operator was too busy. Run less beside it: docs/limits.md#one-machine."
 	restart           = "Read the log before the restart with `kubectl replab logs NAME -p`. Check the limits of memory: docs/reference/sizes.md."
-	foreignDeletion   = "Something other than replab deleted the pod. See who in `kubectl events` and the audit log, then repeat the run."
+	foreignDeletion   = "Something other than replab deleted the pod. Find who in `kubectl events` and the API server's audit log, then repeat the run."
 	wrongDistance     = "Allow the agent NET_ADMIN, and use idle machines: docs/how-to/distance.md#prepare-the-topology-and-the-machine."
 	replacedPod       = "Use Kill or Pause instead of DeletePod on a node with links: docs/how-to/distance.md#limits."
 	latePackets       = "Use fewer users or more processors: docs/how-to/distance.md#limits."

@@ -67,7 +67,11 @@ func (q quiet) longest(wide, narrow span) silence {
 			surely, found.low = i, ran
 		}
 	}
-	if longest >= 0 && longest == surely {
+	rivals := q.unlisted(wide) > found.low // it may be another silence that was the longest
+	for i, s := range all {
+		rivals = rivals || i != longest && wide.part(s) >= found.low
+	}
+	if longest >= 0 && longest == surely && !rivals {
 		found.began = ptr.To(all[longest].EndMicroseconds - all[longest].LengthMicroseconds)
 	}
 	return found
