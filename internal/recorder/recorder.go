@@ -208,7 +208,7 @@ func (w *recorder) close() error {
 	if w.ledger == nil {
 		return inFlight
 	}
-	slog.Info("the recorder stopped before the end of the load: after a restart it continues the ledger", "ledger", w.cfg.LedgerPath)
+	slog.Info("the recorder stopped before the measurement was finished: after a restart it continues the ledger", "ledger", w.cfg.LedgerPath)
 	return errors.Join(inFlight, w.ledger.Close())
 }
 

@@ -36,7 +36,7 @@ func (n *Node) Inspect(ctx context.Context, params engine.StartParams, fresh, un
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			slog.Warn("the data could not be inspected before the start", "error", err)
+			slog.Warn("the data could not be inspected: the node starts all the same", "error", err)
 			r.Error = err.Error()
 		}
 		r.Milliseconds = time.Since(began).Milliseconds()

@@ -128,7 +128,7 @@ func TestAHeldServerIsNotStarted(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.Ready(w)
-	if said := strings.Count(w.Output(t), "it is held"); said != 1 {
+	if said := strings.Count(w.Output(t), "the server is held"); said != 1 {
 		t.Errorf("it says %d times that it waits, want once", said)
 	}
 }
@@ -139,7 +139,7 @@ func TestAWrapperToldToStopWhileHeldStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := n.Wrapper()
-	agenttest.Eventually(t, "it says that it waits", func() bool { return strings.Contains(w.Output(t), "it is held") })
+	agenttest.Eventually(t, "it says that it waits", func() bool { return strings.Contains(w.Output(t), "the server is held") })
 	w.Signal(t, syscall.SIGTERM)
 	if code := w.Wait(t); code != 0 {
 		t.Errorf("exit code %d, want 0", code)

@@ -70,7 +70,7 @@ func (i inspection) read(ctx context.Context, source string, r *inspect.Request)
 		}
 	})
 	if failed != nil {
-		slog.Warn("the node's rows could not be read before the rewind", "error", failed)
+		slog.Warn("the node's rows could not be read: the rewind goes on all the same", "error", failed)
 		r.Error = failed.Error()
 	}
 	if err == nil && !named {
