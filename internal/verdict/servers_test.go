@@ -102,6 +102,18 @@ func TestAServerThatEndsWithoutAFaultIsInconclusive(t *testing.T) {
 	}
 }
 
+func TestAReplacedPodIsSaidOnce(t *testing.T) {
+	s := judged(func(e *evidence.Run) {
+		e.Faults, e.Spec.Faults = nil, nil
+		serverEnded("db-1", 0, 50_000)(e)
+		serverEnded("db-1", 0, 51_000)(e)
+		e.Provenance.Containers[len(e.Provenance.Containers)-1].Name = "sidecar"
+	})
+	if said := strings.Join(s.Reasons, "\n"); strings.Count(said, "Pod db-1 was replaced") != 1 || strings.Contains(said, "sidecar") {
+		t.Errorf("%s: %q", s.Verdict, s.Reasons)
+	}
+}
+
 func TestAnAgentThatEndsIsNoServer(t *testing.T) {
 	s := judged(func(e *evidence.Run) {
 		serverEnded("db-1", 50_000, 51_000)(e)
