@@ -60,8 +60,7 @@ type FaultStatus struct {
 	// An outage that lasts until the next fault is cut there, and counts as a whole for that fault. Faults of the same moment share it.
 	// +optional
 	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
-	// outageStartTime is when that outage began, by the recorder's clock: at the last write acknowledged before. Absent where several times
-	// without an acknowledged write may have been the longest.
+	// outageStartTime is when this longest time began, by the recorder's clock. Absent where several times may have been the longest.
 	// +optional
 	OutageStartTime *metav1.MicroTime `json:"outageStartTime,omitempty"`
 	// lossWindowMilliseconds from the first lost write that was acknowledged after the fault before this one, to this fault.

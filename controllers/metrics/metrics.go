@@ -212,7 +212,7 @@ func figureFamilies() map[string]*metrics.Family {
 		if g.Label != "" {
 			labels = append(labels, g.Label)
 		}
-		families[g.Name] = ofExperiment(g.Name, g.Help+" Absent where it was not measured, or its bounds differ by more than a twentieth.", labels...)
+		families[g.Name] = ofExperiment(g.Name, g.Help+" Absent where unknown or inexact.", labels...)
 	}
 	return families
 }

@@ -22,9 +22,14 @@ func (d *Document) LostSpans() (all []string) {
 	}
 	spans := d.Audit.Writes.LostSpans
 	for _, s := range spans[:min(mostSpans, len(spans))] {
-		what, when := figure.Grouped(s.Writes)+" lost writes were", "between "+d.After(s.From.Time)+" and "+d.After(s.To.Time)
+		what, when := figure.Grouped(s.Writes)+" lost writes were", d.After(s.From.Time)
 		if s.Writes == 1 {
-			what, when = "1 lost write was", "at "+d.After(s.From.Time)
+			what = "1 lost write was"
+		}
+		if to := d.After(s.To.Time); to != when {
+			when = "between " + when + " and " + to
+		} else {
+			when = "at " + when
 		}
 		all = append(all, what+" acknowledged "+when+" of the load, by the recorder's clock")
 	}
@@ -49,7 +54,7 @@ func (d *Document) LostWrites() Table {
 		t.Rows = append(t.Rows, []Cell{Words(strconv.FormatUint(l.ID, 10)), Words(at), Words(by), Words(whereabouts(l, d.Audit.Nodes))})
 	}
 	if more := w.Lost - int64(len(w.LostWrites)); more > 0 && len(t.Rows) > 0 {
-		t.Notes = []string{figure.Grouped(more) + " more were lost."}
+		t.Notes = []string{"Lost besides: " + figure.Grouped(more) + "."}
 	}
 	return t
 }

@@ -16,7 +16,7 @@ func TestEachLostWriteHasItsLine(t *testing.T) {
 	r := reporttest.Run(t, reporttest.Shape{Experiment: "semisync", Seconds: 45, FaultAt: 20, Lost: 64})
 	d := figures.Of(r)
 	table := d.LostWrites()
-	if table.Head[3] != "where it was at the audit" || len(table.Rows) != wire.MaxLostWrites || !slices.Equal(table.Notes, []string{"44 more were lost."}) {
+	if table.Head[3] != "where it was at the audit" || len(table.Rows) != wire.MaxLostWrites || !slices.Equal(table.Notes, []string{"Lost besides: 44."}) {
 		t.Errorf("head %q, %d rows, notes %q", table.Head, len(table.Rows), table.Notes)
 	}
 	lost := &d.Audit.Writes.LostWrites[0]
@@ -61,6 +61,25 @@ func TestAnUnsureAcknowledgerIsNotKnown(t *testing.T) {
 		change(d.Recorder)
 		if by := d.LostWrites().Rows[0][2].Words; (by != "not known") != (name == "nothing") {
 			t.Errorf("%s: it was acknowledged by %s", name, by)
+		}
+	}
+}
+
+func TestSpansOfLostWritesAreSentences(t *testing.T) {
+	d := figures.Of(reporttest.Run(t, reporttest.Shape{Experiment: "semisync", Seconds: 45, FaultAt: 20, Lost: 64}))
+	span := &d.Audit.Writes.LostSpans[0]
+	for _, c := range []struct {
+		writes int64
+		took   time.Duration
+		want   string
+	}{
+		{64, 300 * time.Millisecond, "64 lost writes were acknowledged between +19.600 s and +19.900 s of the load, by the recorder's clock"},
+		{2, 0, "2 lost writes were acknowledged at +19.600 s of the load, by the recorder's clock"},
+		{1, 0, "1 lost write was acknowledged at +19.600 s of the load, by the recorder's clock"},
+	} {
+		span.Writes, span.To.Time = c.writes, span.From.Add(c.took)
+		if got := d.LostSpans(); !slices.Equal(got, []string{c.want}) {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

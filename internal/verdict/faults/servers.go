@@ -40,15 +40,15 @@ func serversEnded(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// replaced tells of a container in a pod that took the place of another pod: a container that began again in its pod has an end.
+// replaced tells whether a container's pod took the place of another pod. A container that began again in its own pod has an end.
 func replaced(c provenance.Container) bool { return c.EndedAt == nil }
 
-// mayHaveReplaced tells whether a pod may be the one that came after a fault deleted its predecessor, at any time after that. A fault without a time
-// may have been carried out.
+// mayHaveReplaced tells whether a pod may be the one that came after a fault deleted its predecessor, at any time after that. A fault of an
+// unknown time may have done so.
 func mayHaveReplaced(e evidence.Run, f v1alpha1.FaultStatus, c provenance.Container, at evidence.Moment) bool {
 	injected, known := evidence.Injected(f)
 	deletes := f.Pod == c.Pod && evidence.ActionOf(e.Spec, f) == v1alpha1.ActionDeletePod
-	return deletes && (f.InjectedTime == nil || !known || !at.Latest.Before(injected.Earliest))
+	return deletes && (!known || !at.Latest.Before(injected.Earliest))
 }
 
 // mayHaveEnded tells whether a server may have ended at a moment by a fault. It may end long after one that its node has been away since.
