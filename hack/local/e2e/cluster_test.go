@@ -60,6 +60,8 @@ func TestCluster(t *testing.T) {
 		m.killAll()
 	})
 
+	// As a container's network leaves it, until the kernel takes it away.
+	m.run("ip", "link", "add", "veth0e2e000", "type", "veth", "peer", "name", "veth0e2e001")
 	m.local("down")
 	compare(t, before, take(t, l.Engine()))
 	if left, err := filepath.Glob(l.Engine("*")); err != nil || !slices.Equal(left, []string{l.Engine("data")}) {

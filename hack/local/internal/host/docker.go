@@ -15,8 +15,8 @@ import (
 	"replab.dev/hack/local/internal/proc"
 )
 
-// dockerBridge is a name that Docker gives to a bridge.
-var dockerBridge = regexp.MustCompile(`^(docker0|br-[0-9a-f]{12})$`)
+// dockerLink is a name that Docker gives to a bridge, or to the host's end of a pair whose other end is in a container.
+var dockerLink = regexp.MustCompile(`^(docker0|br-[0-9a-f]{12}|veth[0-9a-f]{7})$`)
 
 // savedRules are the rules of both families, as iptables-save prints them.
 func savedRules() map[string]string {
@@ -39,7 +39,7 @@ func links() ([]string, error) {
 	return names, err
 }
 
-// RemoveDocker removes the bridges, chains and rules that a Docker engine made
+// RemoveDocker removes the links, chains and rules that a Docker engine made
 // since the journal was opened. Those of one that was there before get back what
 // they held then.
 func (j Journal) RemoveDocker() error {
@@ -51,16 +51,16 @@ func (j Journal) RemoveDocker() error {
 	if err != nil {
 		return err
 	}
-	var bridges []string
+	var ours []string
 	var errs []error
 	for _, l := range all {
-		if name := l.Attrs().Name; dockerBridge.MatchString(name) && !slices.Contains(j.Links, name) {
-			bridges = append(bridges, name)
+		if name := l.Attrs().Name; dockerLink.MatchString(name) && !slices.Contains(j.Links, name) {
+			ours = append(ours, name)
 			errs = append(errs, remove(l))
 		}
 	}
 	for family, now := range savedRules() {
-		script := dockerRemoval(j.Rules[family], now, bridges)
+		script := dockerRemoval(j.Rules[family], now, ours)
 		if script == "" {
 			continue
 		}
@@ -84,22 +84,22 @@ func remove(link netlink.Link) error {
 
 // dockerRemoval is the input of iptables-restore --noflush that takes Docker's
 // part of the rules back to what it was before. It is empty if it is that already.
-func dockerRemoval(before, now string, bridges []string) string {
+func dockerRemoval(before, now string, links []string) string {
 	former := map[string]table{}
 	for _, t := range parseTables(before) {
 		former[t.name] = t
 	}
 	var script strings.Builder
 	for _, t := range parseTables(now) {
-		if changes := t.dockerChanges(former[t.name], bridges); changes != "" {
+		if changes := t.dockerChanges(former[t.name], links); changes != "" {
 			fmt.Fprintf(&script, "*%s\n%sCOMMIT\n", t.name, changes)
 		}
 	}
 	return script.String()
 }
 
-func (t table) dockerChanges(former table, bridges []string) string {
-	own, had := t.dockerPart(bridges), former.dockerPart(nil)
+func (t table) dockerChanges(former table, links []string) string {
+	own, had := t.dockerPart(links), former.dockerPart(nil)
 	if slices.Equal(own.chains, had.chains) && slices.Equal(own.texts(), had.texts()) {
 		return ""
 	}
@@ -129,8 +129,8 @@ func (t table) dockerChanges(former table, bridges []string) string {
 }
 
 // dockerPart is what of the table is Docker's: its chains, and rules that are in
-// them, lead into them, name one of the bridges, or are for a published port.
-func (t table) dockerPart(bridges []string) table {
+// them, lead into them, name one of the links, or are for a published port.
+func (t table) dockerPart(links []string) table {
 	part := table{name: t.name}
 	for _, chain := range t.chains {
 		if isDocker(chain) {
@@ -139,7 +139,7 @@ func (t table) dockerPart(bridges []string) table {
 	}
 	for _, r := range t.rules {
 		names := strings.Fields(r.text)
-		if isDocker(r.chain) || isDocker(r.target()) || r.isPublished() || slices.ContainsFunc(bridges, func(b string) bool { return slices.Contains(names, b) }) {
+		if isDocker(r.chain) || isDocker(r.target()) || r.isPublished() || slices.ContainsFunc(links, func(l string) bool { return slices.Contains(names, l) }) {
 			part.rules = append(part.rules, r)
 		}
 	}

@@ -11,13 +11,13 @@ func TestDockerRemoval(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		before, now string
-		bridges     []string
+		links       []string
 		want        string
 	}{
 		"a machine without Docker":    {before: none, now: none},
 		"another Docker's, as before": {before: older, now: older},
 		"ours": {
-			before: none, now: own, bridges: []string{"docker0"},
+			before: none, now: own, links: []string{"docker0"},
 			want: "*filter\n:DOCKER - [0:0]\n-D FORWARD -o docker0 -j DOCKER\n-D FORWARD -i docker0 ! -o docker0 -j ACCEPT\n-X DOCKER\nCOMMIT\n",
 		},
 		"ours, killed with a published port": {
@@ -26,13 +26,13 @@ func TestDockerRemoval(t *testing.T) {
 			want:   "*nat\n-D POSTROUTING -s 172.18.0.2/32 -d 172.18.0.2/32 -p tcp -m tcp --dport 80 -j MASQUERADE\nCOMMIT\n",
 		},
 		"ours over another's": {
-			before: older, now: both, bridges: []string{"br-0123456789ab"},
+			before: older, now: both, links: []string{"br-0123456789ab"},
 			want: "*filter\n:DOCKER - [0:0]\n:DOCKER-USER - [0:0]\n-D FORWARD -j DOCKER-USER\n-D FORWARD -o br-0123456789ab -j ACCEPT\n" +
 				"-A DOCKER -d 172.17.0.9/32 -j ACCEPT\n-X DOCKER-USER\nCOMMIT\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := dockerRemoval(c.before, c.now, c.bridges); got != c.want {
+			if got := dockerRemoval(c.before, c.now, c.links); got != c.want {
 				t.Errorf("got:\n%s\nwant:\n%s", got, c.want)
 			}
 		})
