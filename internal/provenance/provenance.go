@@ -30,6 +30,8 @@ type Container struct {
 	Image     string `json:"image"`             // as the plan names it
 	ImageID   string `json:"imageID,omitempty"` // what the machine took for it, by digest
 	Machine   string `json:"machine,omitempty"`
+	// PodCreatedAt is when its pod was created, by the clock of the API server. One that took another's place has the same name, and its own time.
+	PodCreatedAt *metav1.Time `json:"podCreatedAt,omitempty"`
 	// StartedAt is when it was started last, EndedAt when it ended last, with ExitCode, by the clock of its machine: absent where it does not
 	// run, or never ended.
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
@@ -77,6 +79,7 @@ func containers(pod *corev1.Pod) []Container {
 		s := statuses[c.Name]
 		one := Container{
 			Pod: pod.Name, Component: pod.Labels[kube.LabelComponent], Name: c.Name, Image: c.Image, ImageID: s.ImageID, Machine: pod.Spec.NodeName,
+			PodCreatedAt: &pod.CreationTimestamp,
 		}
 		if s.State.Running != nil {
 			one.StartedAt = &s.State.Running.StartedAt

@@ -13,10 +13,10 @@ import (
 	"replab.dev/internal/kube"
 )
 
-var started = metav1.Unix(1_700_000_000, 0)
+var created, started = metav1.Unix(1_699_999_990, 0), metav1.Unix(1_700_000_000, 0)
 
 func pod(name, machine string, ids map[string]string) corev1.Pod {
-	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{kube.LabelComponent: kube.ComponentNode}}}
+	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: created, Labels: map[string]string{kube.LabelComponent: kube.ComponentNode}}}
 	p.Spec.NodeName = machine
 	p.Spec.InitContainers = []corev1.Container{{Name: "copy", Image: "replab:1"}}
 	p.Spec.Containers = []corev1.Container{{Name: "server", Image: "mysql:9"}}
@@ -41,10 +41,10 @@ func TestOf(t *testing.T) {
 	want := Provenance{
 		Operator: "v1",
 		Containers: []Container{
-			{Pod: "a", Component: "node", Name: "copy", Image: "replab:1", Machine: "m2"},
-			{Pod: "a", Component: "node", Name: "server", Image: "mysql:9", Machine: "m2"},
-			{Pod: "b", Component: "node", Name: "copy", Image: "replab:1", ImageID: "r@1", Machine: "m1"},
-			{Pod: "b", Component: "node", Name: "server", Image: "mysql:9", ImageID: "s@1", Machine: "m1", StartedAt: &started, EndedAt: &started, ExitCode: ptr.To[int32](137)},
+			{Pod: "a", Component: "node", Name: "copy", Image: "replab:1", Machine: "m2", PodCreatedAt: &created},
+			{Pod: "a", Component: "node", Name: "server", Image: "mysql:9", Machine: "m2", PodCreatedAt: &created},
+			{Pod: "b", Component: "node", Name: "copy", Image: "replab:1", ImageID: "r@1", Machine: "m1", PodCreatedAt: &created},
+			{Pod: "b", Component: "node", Name: "server", Image: "mysql:9", ImageID: "s@1", Machine: "m1", PodCreatedAt: &created, StartedAt: &started, EndedAt: &started, ExitCode: ptr.To[int32](137)},
 		},
 		Machines: []Machine{{Name: "m1", Kernel: "6.1", OperatingSystem: "Debian", Architecture: "amd64", ContainerRuntime: "containerd://2", CPUs: 2, MemoryBytes: 1024}},
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
@@ -38,7 +40,6 @@ func faulted(pod string, f v1alpha1.Fault) func(*evidence.Run) {
 func TestAServerThatEndsWithoutAFaultIsInconclusive(t *testing.T) {
 	kill, pause := v1alpha1.Fault{Action: v1alpha1.ActionKill}, v1alpha1.Fault{Action: v1alpha1.ActionPause}
 	held := v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: 30}
-	deleted := v1alpha1.Fault{Action: v1alpha1.ActionDeletePod}
 	cut := v1alpha1.Fault{Action: v1alpha1.ActionPartition, PartitionFrom: v1alpha1.PartitionPeers, HoldSeconds: 20}
 	none := func(e *evidence.Run) { e.Faults, e.Spec.Faults = nil, nil }
 	away := func(node string, left int64) func(*evidence.Run) {
@@ -53,30 +54,23 @@ func TestAServerThatEndsWithoutAFaultIsInconclusive(t *testing.T) {
 		ended, started int64
 		want           string
 	}{
-		"without any fault": {none, nil, "db-1", 50_000, 51_000, inconclusive},
-		"that is down":      {none, nil, "db-1", 50_000, 0, inconclusive},
-		"of a pod that came into another's place":                              {none, nil, "db-1", 0, 50_000, inconclusive},
-		"of a pod that came into another's place soon after a fault elsewhere": {faulted("db-0", cut), nil, "db-1", 0, 32_000, inconclusive},
-		"before the load":                                                      {none, nil, "db-1", -9_000, -8_000, nothing},
-		"after the load":                                                       {none, nil, "db-1", 61_000, 62_000, nothing},
-		"before the only fault":                                                {faulted("db-1", kill), nil, "db-1", 5_000, 6_000, inconclusive},
-		"long after a fault elsewhere":                                         {faulted("db-0", pause), nil, "db-1", 50_000, 51_000, inconclusive},
-		"long after a fault of its own":                                        {faulted("db-1", pause), nil, "db-1", 50_000, 51_000, inconclusive},
-		"that a fault killed":                                                  {faulted("db-1", kill), nil, "db-1", 10_000, 12_000, nothing},
-		"that began late after its fault":                                      {faulted("db-1", kill), nil, "db-1", 10_000, 55_000, nothing},
-		"that ended again while it was held":                                   {faulted("db-1", held), nil, "db-1", 39_000, 40_000, nothing},
-		"that was to be held until the audit":                                  {faulted("db-1", v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: -1}), nil, "db-1", 58_000, 0, nothing},
-		"of a pod that took the place of a killed server's":                    {faulted("db-1", kill), nil, "db-1", 0, 50_000, inconclusive},
-		"of a pod that took the place of the old primary's after a switchover": {faulted("db-1", v1alpha1.Fault{Action: v1alpha1.ActionSwitchover}), nil, "db-1", 0, 15_000, inconclusive},
-		"of a pod that a fault may have deleted":                               {faulted("db-1", deleted), func(e *evidence.Run) { e.Faults[0].InjectedTime = nil }, "db-1", 0, 50_000, nothing},
-		"of a pod that a fault deletes later":                                  {faulted("db-1", deleted), func(e *evidence.Run) { e.Faults[0].Clock = &v1alpha1.ClockStatus{} }, "db-1", 0, 5_000, inconclusive},
-		"of a pod that a fault deleted":                                        {faulted("db-1", deleted), nil, "db-1", 0, 50_000, nothing},
-		"fenced by a partition":                                                {faulted("db-1", cut), nil, "db-1", 15_000, 17_000, nothing},
-		"that cannot rejoin after its fault":                                   {faulted("db-1", kill), away("db-1", 10_500), "db-1", 57_000, 58_000, nothing},
-		"soon after a fault elsewhere":                                         {faulted("db-0", cut), nil, "db-1", 32_000, 34_000, note},
-		"away since a fault elsewhere":                                         {faulted("db-0", kill), away("db-1", 12_000), "db-1", 57_000, 58_000, note},
-		"away since long after a fault elsewhere":                              {faulted("db-0", kill), away("db-1", 49_000), "db-1", 57_000, 58_000, inconclusive},
-		"that a fault of an unknown time may have":                             {faulted("db-1", kill), func(e *evidence.Run) { e.Recorder.Clocks = nil }, "db-1", 50_000, 51_000, nothing},
+		"without any fault":                        {none, nil, "db-1", 50_000, 51_000, inconclusive},
+		"that is down":                             {none, nil, "db-1", 50_000, 0, inconclusive},
+		"before the load":                          {none, nil, "db-1", -9_000, -8_000, nothing},
+		"after the load":                           {none, nil, "db-1", 61_000, 62_000, nothing},
+		"before the only fault":                    {faulted("db-1", kill), nil, "db-1", 5_000, 6_000, inconclusive},
+		"long after a fault elsewhere":             {faulted("db-0", pause), nil, "db-1", 50_000, 51_000, inconclusive},
+		"long after a fault of its own":            {faulted("db-1", pause), nil, "db-1", 50_000, 51_000, inconclusive},
+		"that a fault killed":                      {faulted("db-1", kill), nil, "db-1", 10_000, 12_000, nothing},
+		"that began late after its fault":          {faulted("db-1", kill), nil, "db-1", 10_000, 55_000, nothing},
+		"that ended again while it was held":       {faulted("db-1", held), nil, "db-1", 39_000, 40_000, nothing},
+		"that was to be held until the audit":      {faulted("db-1", v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: -1}), nil, "db-1", 58_000, 0, nothing},
+		"fenced by a partition":                    {faulted("db-1", cut), nil, "db-1", 15_000, 17_000, nothing},
+		"that cannot rejoin after its fault":       {faulted("db-1", kill), away("db-1", 10_500), "db-1", 57_000, 58_000, nothing},
+		"soon after a fault elsewhere":             {faulted("db-0", cut), nil, "db-1", 32_000, 34_000, note},
+		"away since a fault elsewhere":             {faulted("db-0", kill), away("db-1", 12_000), "db-1", 57_000, 58_000, note},
+		"away since long after a fault elsewhere":  {faulted("db-0", kill), away("db-1", 49_000), "db-1", 57_000, 58_000, inconclusive},
+		"that a fault of an unknown time may have": {faulted("db-1", kill), func(e *evidence.Run) { e.Recorder.Clocks = nil }, "db-1", 50_000, 51_000, nothing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(func(e *evidence.Run) {
@@ -90,7 +84,7 @@ func TestAServerThatEndsWithoutAFaultIsInconclusive(t *testing.T) {
 			reason, remark := strings.Join(s.Reasons, "\n"), strings.Join(s.Notes, "\n")
 			got := nothing
 			switch {
-			case s.Verdict == v1alpha1.VerdictInconclusive && (strings.Contains(reason, "Container server of pod db-1") || strings.Contains(reason, "Pod db-1 was replaced")) && strings.Contains(reason, "without a fault"):
+			case s.Verdict == v1alpha1.VerdictInconclusive && strings.Contains(reason, "Container server of pod db-1") && strings.Contains(reason, "without a fault"):
 				got = inconclusive
 			case strings.Contains(remark, "Container server of pod db-1"):
 				got = note
@@ -102,15 +96,60 @@ func TestAServerThatEndsWithoutAFaultIsInconclusive(t *testing.T) {
 	}
 }
 
-func TestAReplacedPodIsSaidOnce(t *testing.T) {
+// replaced has a pod created, its server begin and perhaps end again, in milliseconds of the load.
+func replaced(pod string, created, ended, started int64) func(*evidence.Run) {
+	return func(e *evidence.Run) {
+		serverEnded(pod, ended, started)(e)
+		last := &e.Provenance.Containers[len(e.Provenance.Containers)-1]
+		last.PodCreatedAt = &metav1.Time{Time: evidencetest.At(created).Time}
+		sidecar := *last
+		sidecar.Name = "sidecar"
+		e.Provenance.Containers = append(e.Provenance.Containers, sidecar)
+	}
+}
+
+func TestAPodThatNoFaultReplacedIsInconclusive(t *testing.T) {
+	deleted, kill := v1alpha1.Fault{Action: v1alpha1.ActionDeletePod}, v1alpha1.Fault{Action: v1alpha1.ActionKill}
+	without := func(e *evidence.Run) { e.Faults, e.Spec.Faults = nil, nil }
+	for name, c := range map[string]struct {
+		fault, replaced func(*evidence.Run)
+		want            int // times that it is said
+	}{
+		"without any fault": {without, replaced("db-1", 49_000, 0, 50_000), 1},
+		"deleted so late that it is back after the load": {without, replaced("db-1", 69_000, 0, 70_000), 1},
+		"whose server does not run":                      {without, replaced("db-1", 49_000, 0, 0), 1},
+		"whose server ended and began again":             {without, replaced("db-1", 49_000, 51_000, 52_000), 1},
+		"soon after a fault elsewhere":                   {faulted("db-0", deleted), replaced("db-1", 13_000, 0, 14_000), 1},
+		"after its server was killed":                    {faulted("db-1", kill), replaced("db-1", 13_000, 0, 14_000), 1},
+		"after a switchover away from it":                {faulted("db-1", v1alpha1.Fault{Action: v1alpha1.ActionSwitchover}), replaced("db-1", 13_000, 0, 14_000), 1},
+		"that a fault deleted":                           {faulted("db-1", deleted), replaced("db-1", 13_000, 0, 14_000), 0},
+		"that a fault may have deleted":                  {func(e *evidence.Run) { faulted("db-1", deleted)(e); e.Faults[0].InjectedTime = nil }, replaced("db-1", 13_000, 0, 14_000), 0},
+		"created before the load":                        {without, replaced("db-1", -20_000, 0, -10_000), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := judged(func(e *evidence.Run) {
+				e.Spec.Goals = nil
+				c.fault(e)
+				c.replaced(e)
+			})
+			said := strings.Join(s.Reasons, "\n")
+			if got := strings.Count(said, "Pod db-1 was replaced"); got != c.want || got > 0 && s.Verdict != v1alpha1.VerdictInconclusive {
+				t.Errorf("%s, said %d times, want %d: %s", s.Verdict, got, c.want, said)
+			}
+			if more := said + strings.Join(s.Notes, "\n"); strings.Contains(more, "began in a new pod") {
+				t.Errorf("said once more for its container: %s", more)
+			}
+		})
+	}
+}
+
+func TestARestartInAReplacedPodIsSaidToo(t *testing.T) {
 	s := judged(func(e *evidence.Run) {
 		e.Faults, e.Spec.Faults = nil, nil
-		serverEnded("db-1", 0, 50_000)(e)
-		serverEnded("db-1", 0, 51_000)(e)
-		e.Provenance.Containers[len(e.Provenance.Containers)-1].Name = "sidecar"
+		replaced("db-1", 39_000, 51_000, 52_000)(e)
 	})
-	if said := strings.Join(s.Reasons, "\n"); strings.Count(said, "Pod db-1 was replaced") != 1 || strings.Contains(said, "sidecar") {
-		t.Errorf("%s: %q", s.Verdict, s.Reasons)
+	if said := strings.Join(s.Reasons, "\n"); !strings.Contains(said, "Container server of pod db-1 ended") {
+		t.Error(said)
 	}
 }
 

@@ -20,10 +20,18 @@ func Interrupted(e Run, c provenance.Container) (how string, at Moment) {
 	switch {
 	case !midst(e, c.StartedAt):
 		return ended, at
+	case ended == "" && InNewPod(e, c):
+		return "began in a new pod at " + second(c.StartedAt), podMoment(e, c.Pod, c.StartedAt)
 	case ended == "":
 		return "began at " + second(c.StartedAt), podMoment(e, c.Pod, c.StartedAt)
 	}
 	return ended + " and began again at " + second(c.StartedAt), at
+}
+
+// InNewPod tells whether a container's pod was created after the load had begun: it took the place of another.
+func InNewPod(e Run, c provenance.Container) bool {
+	w := e.Recorder
+	return c.PodCreatedAt != nil && w != nil && w.LoadStartedAt != nil && c.PodCreatedAt.After(w.LoadStartedAt.Time)
 }
 
 // midst tells whether a moment lies within the load.

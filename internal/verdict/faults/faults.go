@@ -2,6 +2,7 @@
 package faults
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,7 +14,7 @@ import (
 
 // Findings of the faults.
 func Findings(e evidence.Run, _ *evidence.Status) []finding.Finding {
-	return append(faultUnconfirmed(e), serversEnded(e)...)
+	return slices.Concat(faultUnconfirmed(e), podsReplaced(e), serversEnded(e))
 }
 
 const (

@@ -15,22 +15,39 @@ import (
 // own are replab's containers in the pods of nodes. The others are servers.
 var own = []string{"agent", "copy"}
 
+// podsReplaced finds nodes whose pod took the place of another that no fault had deleted. One that was deleted in the load may come back after it.
+func podsReplaced(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
+	last := ""
+	for _, c := range e.Provenance.Containers { // in the order of their pods
+		if c.Component != kube.ComponentNode || c.Pod == last || !evidence.InNewPod(e, c) || deletedByFault(e, c.Pod) {
+			continue
+		}
+		last = c.Pod
+		found = append(found, finding.Of(finding.PodReplacedUnasked, c.Pod, c.PodCreatedAt.UTC().Format(time.RFC3339)))
+	}
+	return found
+}
+
+// deletedByFault tells whether a fault deleted, or may have deleted, the pod of that name. What a topology does after a fault deletes none.
+func deletedByFault(e evidence.Run, pod string) bool {
+	return slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
+		return f.Pod == pod && evidence.ActionOf(e.Spec, f) == v1alpha1.ActionDeletePod
+	})
+}
+
 // serversEnded finds servers that ended in the midst of the load. A fault on the same node explains that. A fault elsewhere may: topologies restart
-// servers to bring them back, and delete no pods.
+// servers to bring them back. A server that began in a new pod is the matter of podsReplaced.
 func serversEnded(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
-	foreign := map[string]bool{}
 	for _, c := range e.Provenance.Containers {
 		how, at := evidence.Interrupted(e, c)
-		if c.Component != kube.ComponentNode || slices.Contains(own, c.Name) || how == "" {
+		if c.Component != kube.ComponentNode || slices.Contains(own, c.Name) || how == "" || evidence.InNewPod(e, c) && c.EndedAt == nil {
 			continue
 		}
 		causes := slices.DeleteFunc(slices.Clone(e.Faults), func(f v1alpha1.FaultStatus) bool { return !mayHaveEnded(e, f, c, at) })
 		switch here := slices.ContainsFunc(causes, func(f v1alpha1.FaultStatus) bool { return f.Pod == c.Pod }); {
-		case here, foreign[c.Pod]:
-		case replaced(c):
-			foreign[c.Pod] = true // it is said once, whatever the number of its containers
-			found = append(found, finding.Of(finding.PodReplacedUnasked, c.Pod, c.StartedAt.UTC().Format(time.RFC3339)))
+		case here:
 		case len(causes) > 0:
 			found = append(found, finding.Of(finding.ServerPerhapsEnded, c.Name, c.Pod, how, causes[len(causes)-1].Name))
 		default:
@@ -40,22 +57,8 @@ func serversEnded(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// replaced tells whether a container's pod took the place of another pod. A container that began again in its own pod has an end.
-func replaced(c provenance.Container) bool { return c.EndedAt == nil }
-
-// mayHaveReplaced tells whether a pod may be the one that came after a fault deleted its predecessor, at any time after that. A fault of an
-// unknown time may have done so.
-func mayHaveReplaced(e evidence.Run, f v1alpha1.FaultStatus, c provenance.Container, at evidence.Moment) bool {
-	injected, known := evidence.Injected(f)
-	deletes := f.Pod == c.Pod && evidence.ActionOf(e.Spec, f) == v1alpha1.ActionDeletePod
-	return deletes && (!known || !at.Latest.Before(injected.Earliest))
-}
-
 // mayHaveEnded tells whether a server may have ended at a moment by a fault. It may end long after one that its node has been away since.
 func mayHaveEnded(e evidence.Run, f v1alpha1.FaultStatus, c provenance.Container, at evidence.Moment) bool {
-	if replaced(c) {
-		return mayHaveReplaced(e, f, c, at)
-	}
 	if evidence.MayCause(e, f, at) {
 		return true
 	}

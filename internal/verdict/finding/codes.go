@@ -200,7 +200,7 @@ var (
 	FaultLate          = decides(Inconclusive, "Fault %s on pod %s came %s late, under another load than planned.", lateFault)
 	FaultEarly         = decides(Inconclusive, "Fault %s on pod %s came %s early, under another load than planned.", lateFault)
 	ServerEnded        = decides(Inconclusive, "Container %s of pod %s %s during the load, without a fault.", restart)
-	PodReplacedUnasked = decides(Inconclusive, "Pod %s was replaced during the load, without a fault: its server began at %s.", foreignDeletion)
+	PodReplacedUnasked = decides(Inconclusive, "Pod %s was replaced after the load had begun, without a fault: the new one was created at %s.", foreignDeletion)
 	ServerPerhapsEnded = note("Container %s of pod %s %s during the load, perhaps because of fault %s elsewhere.")
 	FaultInOtherStage  = decides(Inconclusive, "Fault %s on pod %s came %d ms %s its time, in %s instead of %s.", lateFault)
 )
