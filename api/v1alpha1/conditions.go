@@ -69,6 +69,7 @@ const (
 	ReasonFaultAhead       = "Waiting"
 	ReasonCounting         = "Counting"
 	ReasonRemaining        = "Remaining"
+	ReasonKept             = "Kept"
 )
 
 // ReasonUndecodable is the reason of an experiment that the operator cannot decode. It waits until the spec is corrected.

@@ -77,7 +77,7 @@ func (c Cluster) Document(ctx context.Context, name string) (*results.Results, e
 		return nil, err
 	}
 	if !complete(x) {
-		return nil, fmt.Errorf("experiment %s has no results yet, it is at %q: `kubectl replab watch %s` follows it", name, x.Status.Phase, name)
+		return nil, fmt.Errorf("experiment %s has no results yet, it is at %q: `kubectl replab watch %[1]s -n %[3]s` follows it", name, x.Status.Phase, c.Namespace)
 	}
 	return nil, fmt.Errorf("the results of experiment %s are gone: ConfigMap %s is not in namespace %s", name, results.Name(name), c.Namespace)
 }

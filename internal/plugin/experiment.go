@@ -53,8 +53,9 @@ func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
 	}
 	t := x.Spec.Topology
 	row("Name", "%s in namespace %s, %s old", x.Name, x.Namespace, duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)))
-	if v := x.Status.Verdict; v != "" && len(x.Status.Reasons) > 0 {
-		row("Verdict", "%s: %s", v, x.Status.Reasons[0])
+	if x.Status.Verdict != "" {
+		summary.Write(out, x)
+		fmt.Fprintln(out)
 	}
 	row("Topology", "%s of %s, %s, behind %s", t.Type, registry.Engine(t), wording.Nodes(t), cmp.Or(string(x.Spec.Routing.Proxy), "nothing"))
 	for _, s := range x.Spec.Load.Stages {
@@ -77,10 +78,6 @@ func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
 	}
 	if len(steps) > 0 {
 		row("Steps", "%s", strings.Join(steps, ", "))
-	}
-	if x.Status.Verdict != "" {
-		fmt.Fprintln(out)
-		summary.Write(out, x)
 	}
 	for _, line := range remedy.Experiment(x, now) {
 		row("Next", "%s", line)
@@ -146,6 +143,6 @@ func (o *Options) abort(ctx context.Context, c Cluster, name string) error {
 	if err := c.Patch(ctx, x, abortPatch); err != nil {
 		return fmt.Errorf("abort experiment %s: %w", x.Name, err)
 	}
-	fmt.Fprintf(o.Out, "experiment %s is being ended: it will be Inconclusive. `kubectl replab watch %s` shows when its objects are removed\n", x.Name, x.Name)
+	fmt.Fprintf(o.Out, "experiment %s is being ended: it will be Inconclusive. `kubectl replab watch %[1]s -n %[2]s` shows when its objects are removed\n", x.Name, x.Namespace)
 	return nil
 }

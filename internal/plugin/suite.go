@@ -83,7 +83,7 @@ func (o *Options) abortSuite(ctx context.Context, c Cluster, s *v1alpha1.Replica
 	if err := c.Patch(ctx, s, abortPatch); err != nil {
 		return fmt.Errorf("abort suite %s: %w", s.Name, err)
 	}
-	fmt.Fprintf(o.Out, "suite %s is being ended with its running trial. `kubectl replab watch suite/%[1]s` shows the end\n", s.Name)
+	fmt.Fprintf(o.Out, "suite %s is being ended with its running trial. `kubectl replab watch suite/%[1]s -n %[2]s` shows the end\n", s.Name, s.Namespace)
 	return nil
 }
 

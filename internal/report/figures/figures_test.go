@@ -331,7 +331,7 @@ func TestAGapNamesTheFaultWhoseOutageItIs(t *testing.T) {
 	other.LastAcknowledgedAt, other.NextAcknowledgedAt = metav1.NewMicroTime(other.LastAcknowledgedAt.Add(time.Minute)), ptr.To(metav1.NewMicroTime(other.NextAcknowledgedAt.Add(time.Minute)))
 	r.Recorder.Availability.Gaps = append(r.Recorder.Availability.Gaps, other)
 	for _, table := range document(t, r).Tables() {
-		if at := slices.Index(table.Head, "outage after"); at >= 0 {
+		if at := slices.Index(table.Head, "outage of fault"); at >= 0 {
 			if got := []string{table.Rows[0][at].Words, table.Rows[1][at].Words}; !slices.Equal(got, []string{"crash", ""}) {
 				t.Errorf("they are the outages of %q", got)
 			}

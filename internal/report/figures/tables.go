@@ -142,7 +142,7 @@ func (d *Document) faults() Table {
 const mostGaps = 20
 
 func (d *Document) gaps() Table {
-	t := Table{Title: "Times without an acknowledged write", Section: "Faults", Detail: true, Head: []string{"from", "last of", "next of", "outage after"}}
+	t := Table{Title: "Times without an acknowledged write", Section: "Faults", Detail: true, Head: []string{"from", "last of", "next of", "outage of fault"}}
 	if d.Recorder == nil || d.Recorder.Availability == nil {
 		return t
 	}

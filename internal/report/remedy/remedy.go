@@ -124,9 +124,10 @@ func unique(lines []string, most int) (kept []string) {
 	return kept
 }
 
-// named puts the object's name and namespace in.
+// named puts the object's namespace in, and its name.
 func named(lines []string, name, namespace string) []string {
 	for i := range lines {
+		lines[i] = strings.ReplaceAll(lines[i], "NAMESPACE", namespace)
 		lines[i] = strings.ReplaceAll(lines[i], "NAME", name+" -n "+namespace)
 	}
 	return lines

@@ -5,7 +5,7 @@ import (
 	"replab.dev/internal/verdict/finding"
 )
 
-const again = "Repeat the run; this deletes its results: `kubectl replab run FILE --replace`."
+const again = "Repeat the run; this deletes its results: `kubectl replab run FILE --replace -n NAMESPACE`."
 
 // missed goals by their metric.
 var missed = map[v1alpha1.Metric]string{
@@ -75,7 +75,7 @@ var ending = map[string]string{
 	v1alpha1.ReasonImageCannotBePulled: "Check the spec's images, the chart's images and pods.all.imagePullSecrets: docs/how-to/install.md.",
 	v1alpha1.ReasonPodUnschedulable:    "Use smaller resources, fewer nodes, or other selectors and tolerations: docs/reference/sizes.md.",
 	v1alpha1.ReasonVolumeNotBound:      "Choose another topology.storage.className or medium: docs/how-to/own-cluster.md.",
-	v1alpha1.ReasonPodNotStarted:       "See the pod's events and its machine's kubelet: `kubectl get events`.",
+	v1alpha1.ReasonPodNotStarted:       "See the pod's events and its machine's kubelet: `kubectl get events -n NAMESPACE`.",
 	v1alpha1.ReasonContainerConfig:     "Check the image's user and command against the pod's security context: docs/reference/security.md.",
 	v1alpha1.ReasonCrashLoop:           "Read the last lines of the reason and `kubectl replab logs NAME -p`. Check image and topology.parameters.",
 	v1alpha1.ReasonPodFailed:           "Check memory and disk of the machine in the reason: docs/reference/sizes.md.",

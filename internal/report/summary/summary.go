@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
@@ -104,6 +105,9 @@ func Write(w io.Writer, x *v1alpha1.ReplicationExperiment) {
 	}
 	if s.Results != "" {
 		terminal.Row(w, "Results", "ConfigMap "+s.Results)
+	}
+	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionCleanedUp); c != nil && c.Reason == v1alpha1.ReasonKept {
+		terminal.Row(w, "Kept", "pods and volumes, until the experiment is deleted or spec.keep is Never")
 	}
 }
 

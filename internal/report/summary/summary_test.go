@@ -13,6 +13,16 @@ import (
 	"replab.dev/internal/report/terminal"
 )
 
+func TestWhatIsKeptIsNamed(t *testing.T) {
+	x := &v1alpha1.ReplicationExperiment{}
+	for reason, want := range map[string]bool{v1alpha1.ReasonKept: true, v1alpha1.ReasonRemaining: false} {
+		x.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionCleanedUp, Reason: reason}}
+		if got := strings.Contains(written(x), "Kept      pods and volumes, until"); got != want {
+			t.Errorf("%s: %s", reason, written(x))
+		}
+	}
+}
+
 // written is the summary in a terminal of 80 columns.
 func written(x *v1alpha1.ReplicationExperiment) string {
 	var b strings.Builder

@@ -92,7 +92,7 @@ var (
 	GoalUnknown           = decides(Inconclusive, "Goal %s (%s) is unknown: %s.", unknownGoal)
 	StagesDiffer          = decides(Inconclusive, "Stage %s: k6 counts %d requests (%d failed), the recorder %d (%d failed).", killedLoad)
 	ScriptCountsDiffer    = decides(Inconclusive, "k6 counts %d requests (%d failed), the recorder %d (%d failed). The script may ask other hosts too.", otherHosts)
-	NeverSent             = note("%d requests were never sent, because all users were busy: p99 and maximum latency are minimums.")
+	NeverSent             = note("%d requests were never sent, because maxUsers were under way already: p99 and maximum latency are minimums.")
 	ManyFailed            = note("%d of %d requests failed: requestsPerSecond counts the others, and high latency percentiles are minimums.")
 	RecorderPaused        = note("The recorder stood still for %d of %d ms, when about %d of %d requests came: high percentiles are not exact.")
 	RecorderPausedInStage = note("Stage %s: the recorder stood still for %d of %d ms.")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Remedies have at most 25 words, and a command or a page. NAME stands for the experiment.
+// Remedies have at most 25 words, and a command or a page. NAME stands for the experiment, NAMESPACE for its namespace.
 const (
 	repeatedWrites    = "Turn retries off in app, driver and proxy: docs/how-to/own-app.md#rules-for-exact-counts. Do not use the figures."
 	unexpectedWrites  = "Make app and proxy store no write that they reject: docs/how-to/own-app.md#rules-for-exact-counts. Do not use the figures."
@@ -27,7 +27,7 @@ const (
 	otherFault        = "The fault did not go as planned; the reason says how. See docs/reference/faults.md#limits-of-all-faults."
 	lateFault         = "The machine or the operator was too busy. Run less beside it: docs/limits.md#one-machine."
 	restart           = "Read the log before the restart with `kubectl replab logs NAME -p`. Check the limits of memory: docs/reference/sizes.md."
-	foreignDeletion   = "Something other than replab deleted the pod. Find who in `kubectl events` and the API server's audit log, then repeat the run."
+	foreignDeletion   = "Something other than replab deleted the pod. Find who in `kubectl events -n NAMESPACE` and the API server's audit log, then repeat the run."
 	wrongDistance     = "Allow the agent NET_ADMIN, and use idle machines: docs/how-to/distance.md#prepare-the-topology-and-the-machine."
 	replacedPod       = "Use Kill or Pause instead of DeletePod on a node with links: docs/how-to/distance.md#limits."
 	latePackets       = "Use fewer users or more processors: docs/how-to/distance.md#limits."
@@ -40,10 +40,10 @@ const (
 	manyFailures      = "See why requests failed in `kubectl replab report NAME`, or set no goal on this percentile: docs/limits.md#load-and-throughput."
 )
 
-// Remedy says what to do about any finding of the code. NAME stands for the experiment.
+// Remedy says what to do about any finding of the code. NAME stands for the experiment, NAMESPACE for its namespace.
 func (c Code) Remedy() string { return c.remedy }
 
-// Remedy says what to do about a sentence of a status, "" where no finding has it. NAME stands for the experiment. A clause's remedy goes before its
+// Remedy says what to do about a sentence of a status, "" where no finding has it. NAME stands for the experiment, NAMESPACE for its namespace. A clause's remedy goes before its
 // sentence's.
 func Remedy(sentence string) string {
 	best, most := "", -1
