@@ -9,12 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/doctor"
@@ -25,7 +27,7 @@ func doctorCommand(o *Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether the cluster is fit for experiments",
-		Long: `Check whether the cluster is fit for experiments: the custom resource, the operator and its version, your permissions in the namespace,
+		Long: `Check whether the cluster is fit for experiments: the custom resource, the operator and its version, your permissions in the namespace, its pod security,
 storage, images, the resources of optional parts, the difference between the clocks, and free CPU. Nothing is changed.
 
 Exit codes: 0 fit, 1 something keeps experiments from running, 3 the cluster could not be reached.`,
@@ -75,6 +77,10 @@ func (c Cluster) facts(ctx context.Context, version string) (doctor.Facts, error
 	}
 	if err := c.denied(ctx, &f); err != nil {
 		return f, fmt.Errorf("ask the API server for your permissions: %w", err)
+	}
+	var here corev1.Namespace
+	if c.Get(ctx, client.ObjectKey{Name: c.Namespace}, &here) == nil { // not all may read it
+		f.PodSecurity = here.Labels["pod-security.kubernetes.io/enforce"]
 	}
 	c.storage(ctx, &f)
 	c.operators(ctx, &f)

@@ -18,6 +18,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,8 +35,11 @@ import (
 // TestDoctorBeforeAndAfterAnInstallation: what stands in for one is made step by step, and the exit code turns with it.
 func TestDoctorBeforeAndAfterAnInstallation(t *testing.T) {
 	server, here := kubetest.Client(t), namespace(t)
+	if err := server.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: here}}, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"baseline"}}}`))); err != nil {
+		t.Fatal(err)
+	}
 	got := command(t, here, "doctor")
-	for _, want := range []string{"it has no pod in the cluster", "there is no storage class", "you may run, watch, end and read experiments in namespace " + here, "postgresqls.acid.zalan.do"} {
+	for _, want := range []string{"it has no pod in the cluster", "there is no storage class", "you may run, watch, end and read experiments in namespace " + here, "postgresqls.acid.zalan.do", "enforces baseline"} {
 		if got.code != ExitFailed || !strings.Contains(got.out, want) {
 			t.Errorf("before: code %d, no %q in:\n%s%s", got.code, want, got.out, got.err)
 		}

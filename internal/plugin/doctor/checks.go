@@ -43,6 +43,7 @@ type Facts struct {
 	Watched      []string // the namespaces whose experiments they run; empty for all, or if unknown
 
 	Namespace    string
+	PodSecurity  string   // the standard that the namespace's label enforces; empty if none, or if unknown
 	Denied       []string // missing rights that every command needs
 	DeniedUseful []Denied
 
@@ -85,7 +86,8 @@ const (
 
 // Check everything.
 func Check(f Facts) []Finding {
-	all := append([]Finding{crd(f), operator(f)}, permissions(f)...)
+	all := append([]Finding{crd(f), operator(f)}, stuck(f)...)
+	all = append(append(all, permissions(f)...), podSecurity(f)...)
 	all = append(append(all, storage(f)), images(f)...)
 	all = append(all, optional(f)...)
 	return append(all, clock(f), cpu(f))
@@ -133,6 +135,25 @@ func operator(f Facts) Finding {
 		return Finding{Fit, what, where + ", of the plugin's version " + f.Version}
 	}
 	return Finding{Note, what, fmt.Sprintf("%s, is version %s, the plugin %s: use both from one release if something looks odd", where, o.Version, f.Version)}
+}
+
+// stuck operators wait beside one that is ready, as the new one of an upgrade that cannot start.
+func stuck(f Facts) (all []Finding) {
+	anyReady := slices.ContainsFunc(f.Operators, func(o Operator) bool { return o.Ready })
+	for _, o := range f.Operators {
+		if anyReady && !o.Ready {
+			all = append(all, Finding{Note, "operator pod", fmt.Sprintf("pod %s is not ready beside another: see `kubectl describe pod %[1]s -n %s`", o.Pod, o.Namespace)})
+		}
+	}
+	return all
+}
+
+// podSecurity tells of a standard that refuses NET_ADMIN.
+func podSecurity(f Facts) []Finding {
+	if f.PodSecurity == "" || f.PodSecurity == "privileged" {
+		return nil
+	}
+	return []Finding{{Note, "pod security", fmt.Sprintf("namespace %s enforces %s: experiments with Partition, links or DualPrimary are refused there, see docs/how-to/install.md#pod-security", f.Namespace, f.PodSecurity)}}
 }
 
 func permissions(f Facts) []Finding {

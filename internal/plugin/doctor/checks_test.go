@@ -50,12 +50,16 @@ func TestWhatEachCheckFinds(t *testing.T) {
 		level  Level
 		text   string
 	}{
-		"no CRD":                {func(f *Facts) { f.CRD = false }, "custom resource", Bad, "helm install"},
-		"another namespace":     {func(f *Facts) { f.Watched = []string{"there"} }, "operator", Bad, "of namespace there only, not of here"},
-		"this namespace":        {func(f *Facts) { f.Watched = []string{"there", "here"} }, "operator", Fit, "version v1"},
-		"a chart's version":     {func(f *Facts) { f.Operators[0].Version = "1" }, "operator", Fit, "of the plugin's version v1"},
-		"no operator":           {func(f *Facts) { f.Operators = nil }, "operator", Bad, "no pod"},
-		"operator not ready":    {func(f *Facts) { f.Operators[0].Ready = false }, "operator", Bad, "is not ready"},
+		"no CRD":             {func(f *Facts) { f.CRD = false }, "custom resource", Bad, "helm install"},
+		"another namespace":  {func(f *Facts) { f.Watched = []string{"there"} }, "operator", Bad, "of namespace there only, not of here"},
+		"this namespace":     {func(f *Facts) { f.Watched = []string{"there", "here"} }, "operator", Fit, "version v1"},
+		"a chart's version":  {func(f *Facts) { f.Operators[0].Version = "1" }, "operator", Fit, "of the plugin's version v1"},
+		"no operator":        {func(f *Facts) { f.Operators = nil }, "operator", Bad, "no pod"},
+		"operator not ready": {func(f *Facts) { f.Operators[0].Ready = false }, "operator", Bad, "is not ready"},
+		"an upgrade that does not start": {func(f *Facts) {
+			f.Operators = append(f.Operators, Operator{Namespace: "replab-system", Pod: "replab-operator-1"})
+		}, "operator pod", Note, "pod replab-operator-1 is not ready beside another"},
+		"baseline":              {func(f *Facts) { f.PodSecurity = "baseline" }, "pod security", Note, "namespace here enforces baseline"},
 		"another version":       {func(f *Facts) { f.Operators[0].Version = "v0" }, "operator", Note, "is version v0, the plugin v1"},
 		"no version":            {func(f *Facts) { f.Operators[0].Version = "" }, "operator", Note, "version is unknown"},
 		"not allowed":           {func(f *Facts) { f.Denied = []string{"get configmaps"} }, "permissions", Bad, "you may not get configmaps"},
