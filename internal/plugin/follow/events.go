@@ -212,15 +212,19 @@ func withEvidence(words, evidence string) string {
 	return words + ": " + evidence
 }
 
-// figures of every few seconds; a second is told once.
+// figures of every few seconds; a second is told once, and none after the planned end, when k6 ends its last requests.
 func (e *Events) figures(v View, add func(string, ...any)) {
 	last, ok := v.Last()
 	if !ok || !UnderLoad(v.Experiment) || last.At.Sub(e.told) < figuresEach {
 		return
 	}
+	s, staged := v.Stage()
+	if staged && s.Left() == 0 {
+		return
+	}
 	e.told = last.At.Time
 	words := v.Figures()
-	if s, ok := v.Stage(); ok {
+	if staged {
 		words = append(words, fmt.Sprintf("%s of %s left", Seconds(s.Left()), s.Name))
 	}
 	add("load: %s", strings.Join(words, ", "))

@@ -202,6 +202,19 @@ func TestALowerBoundIsNotShownAsMore(t *testing.T) {
 	}
 }
 
+// TestAfterTheLastStageThereAreNoFigures, though k6 has not ended.
+func TestAfterTheLastStageThereAreNoFigures(t *testing.T) {
+	v := followtest.Run()[6]
+	for after, want := range map[time.Duration]bool{-time.Second: true, time.Second: false} {
+		s := v.Live.Stages[1]
+		v.Live.Now.Time = s.StartedAt.Add(time.Duration(s.DurationSeconds)*time.Second + after)
+		e := follow.Events{Figures: true}
+		if got := slices.ContainsFunc(e.Next(v), func(e follow.Event) bool { return strings.HasPrefix(e.Text, "load: ") }); got != want {
+			t.Errorf("%v after the end: figures %t, want %t", after, got, want)
+		}
+	}
+}
+
 // TestTimeLeft is by the recorder's clock, whatever ours says.
 func TestTimeLeft(t *testing.T) {
 	s, ok := followtest.Run()[6].Stage()
