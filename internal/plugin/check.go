@@ -22,7 +22,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/check"
-	"replab.dev/internal/report/plain"
+	"replab.dev/internal/plain"
 )
 
 // reach is how long a cluster may take to answer before it counts as away.

@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/plugin/doctor"
-	"replab.dev/internal/report/plain"
 )
 
 func doctorCommand(o *Options) *cobra.Command {

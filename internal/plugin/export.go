@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report/plain"
+	"replab.dev/internal/plain"
 )
 
 // What export writes into a run's folder.

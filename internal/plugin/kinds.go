@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report/plain"
+	"replab.dev/internal/plain"
 )
 
 // Words for the two kinds. As NAME they may stand before a slash, as in suite/distance.

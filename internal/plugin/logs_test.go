@@ -20,8 +20,8 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/plugin/follow/followtest"
-	"replab.dev/internal/report/plain"
 	"replab.dev/test/kubetest"
 )
 

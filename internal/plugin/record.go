@@ -16,9 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/report/ci"
 	"replab.dev/internal/report/markdown"
-	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/suites"
 	"replab.dev/internal/report/summary"
 )

@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"replab.dev/internal/plain"
 	"replab.dev/internal/report/comparison"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/html"
 	"replab.dev/internal/report/markdown"
-	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/suites"
 	"replab.dev/internal/results"
 )

@@ -25,8 +25,8 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/plugin/screen"
-	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/terminal"
 )
 

@@ -2,7 +2,7 @@ package results
 
 import (
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report/plain"
+	"replab.dev/internal/plain"
 )
 
 // Repeat is the experiment as YAML that can be applied again, even where the run was aborted or suspended.

@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report/plain"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/report/progress"
 	"replab.dev/internal/report/wording"
 )

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report/plain"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/suite"
 )
 

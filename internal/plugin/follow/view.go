@@ -12,7 +12,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
-	"replab.dev/internal/report/plain"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/wire"
 )
 

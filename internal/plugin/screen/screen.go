@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/plugin/follow"
-	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/terminal"
 	"replab.dev/internal/report/wording"
 	"replab.dev/internal/topology/registry"

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/markdown"
-	"replab.dev/internal/report/plain"
 )
 
 // WriteSummary writes a table of all runs, and below it the report of each, folded.

@@ -13,8 +13,8 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
 	"replab.dev/internal/figure"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/report/figures"
-	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/terminal"
 )
 

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
+
+	"replab.dev/internal/plain"
 )
 
 // CSVHeader are the columns of WriteCSV: one line for each figure of each run. bound is empty for an exact figure, else figure.Bound; atLeast and
@@ -22,23 +23,13 @@ func WriteCSV(w io.Writer, documents ...*Document) error {
 	for _, d := range documents {
 		for _, f := range d.All() {
 			line := []string{d.Experiment, d.Namespace, string(d.Status.Verdict), f.Path, text(f.Value), f.Unit(), f.Bound(), text(f.AtLeast), text(f.AtMost), f.Because}
-			if err := out.Write(PlainWords(line)); err != nil {
+			if err := out.Write(plain.Cells(line)); err != nil {
 				return err
 			}
 		}
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// PlainWords are cells of which a spreadsheet takes none for a formula: numbers stay as they are.
-func PlainWords(line []string) []string {
-	for i, cell := range line {
-		if _, err := strconv.ParseInt(cell, 10, 64); err != nil && cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-			line[i] = "'" + cell
-		}
-	}
-	return line
 }
 
 func text(v *int64) string {
@@ -60,7 +51,7 @@ func (d *Document) WriteTimelineCSV(w io.Writer) error {
 	for _, n := range nodes {
 		header = append(header, "lagMicroseconds["+n+"]")
 	}
-	if err := out.Write(PlainWords(header)); err != nil {
+	if err := out.Write(plain.Cells(header)); err != nil {
 		return err
 	}
 	seconds := strconv.FormatInt(max(1, d.Recorder.TimelineStepSeconds), 10)
@@ -79,7 +70,7 @@ func (d *Document) WriteTimelineCSV(w io.Writer) error {
 		for i := range nodes {
 			line = append(line, text(Lag(s.LagMicroseconds, i)))
 		}
-		if err := out.Write(PlainWords(line)); err != nil {
+		if err := out.Write(plain.Cells(line)); err != nil {
 			return err
 		}
 	}

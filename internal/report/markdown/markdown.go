@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/report/comparison"
 	"replab.dev/internal/report/figures"
-	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/suites"
 	"replab.dev/internal/results"
 )

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/suite"
 )
@@ -92,7 +93,7 @@ func (d *Document) WriteCSV(w io.Writer) error {
 		if v.Exact() {
 			value = number(v.Low)
 		}
-		lines = append(lines, figures.PlainWords([]string{
+		lines = append(lines, plain.Cells([]string{
 			d.Suite.Name, v.Run.Variant, fmt.Sprint(v.Run.Round), v.Run.Name, string(v.Run.Verdict), string(v.Metric), v.Stage, v.Item, value, number(v.Low), number(v.High),
 		}))
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/report/figures"
-	"replab.dev/internal/report/plain"
 	"replab.dev/internal/report/terminal"
 )
 

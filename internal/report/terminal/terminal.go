@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"replab.dev/internal/report/plain"
+	"replab.dev/internal/plain"
 )
 
 // Screen is the writer of a terminal with so many columns. Any other writer has lines of any length.

@@ -1,4 +1,4 @@
-// Package plain keeps texts of others plain: no terminal, browser or page of Markdown obeys what they hold. It is pure.
+// Package plain keeps texts of others plain: no terminal, browser, spreadsheet or page of Markdown obeys what they hold. It is pure.
 package plain
 
 import (
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -82,4 +83,14 @@ var (
 // Markdown is a text in one line without any markup.
 func Markdown(text string) string {
 	return leading.ReplaceAllString(strings.TrimSpace(inline.Replace(Line(text))), `$1\$2`)
+}
+
+// Cells are cells of which a spreadsheet takes none for a formula: numbers stay as they are.
+func Cells(line []string) []string {
+	for i, cell := range line {
+		if _, err := strconv.ParseInt(cell, 10, 64); err != nil && cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+			line[i] = "'" + cell
+		}
+	}
+	return line
 }
