@@ -68,12 +68,12 @@ func TestSeed001(t *testing.T) {
 	s := shortSuite(t, "seeds/001", func(s *v1alpha1.ReplicationExperimentSpec) { shortStages(s, 6, eightOr32) })
 	runSuite(t, s, func(t *testing.T, s *v1alpha1.ReplicationSuite) {
 		for _, variant := range []string{"plain", "eu1", "eu1-us1", "eu2-us1"} {
-			if rate, ok := median(s, variant, "requestsPerSecond", "users-8", ""); !ok || rate == 0 {
-				t.Errorf("%s made %v commits a second (%t)", variant, rate, ok)
+			if atLeast(s, variant, "requestsPerSecond", "users-8") == 0 {
+				t.Errorf("%s made no commits", variant)
 			}
 		}
-		if aborts, ok := median(s, "eu2-us1-conflicts", "certificationFailures", "", ""); !ok || aborts == 0 {
-			t.Errorf("writes to the same rows on all members had %v certification failures (%t)", aborts, ok)
+		if atLeast(s, "eu2-us1-conflicts", "certificationFailures", "") == 0 {
+			t.Error("writes to the same rows on all members had no certification failures")
 		}
 	})
 }
@@ -134,8 +134,8 @@ func TestSeed004(t *testing.T) {
 	s := shortSuite(t, "seeds/004", func(s *v1alpha1.ReplicationExperimentSpec) { seed004(s) })
 	runSuite(t, s, func(t *testing.T, s *v1alpha1.ReplicationSuite) {
 		for _, v := range s.Status.Variants {
-			if rate, ok := median(s, v.Name, "requestsPerSecond", "users-10", ""); !ok || rate == 0 {
-				t.Errorf("%s answered %v requests a second (%t)", v.Name, rate, ok)
+			if atLeast(s, v.Name, "requestsPerSecond", "users-10") == 0 {
+				t.Errorf("%s answered no requests", v.Name)
 			}
 		}
 	})
