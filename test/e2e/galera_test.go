@@ -63,7 +63,7 @@ func TestGaleraAllWriters(t *testing.T) {
 // TestGaleraPartition cuts off one member, and then the other two: none of it may lose a write. The first cut is between places: the
 // other two are in one, and are cut off from the member with the writes, but not from each other.
 func TestGaleraPartition(t *testing.T) {
-	const later = 5
+	const later = 15
 	x := loaded(t, "galera-partition")
 	run(t, x, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		s := &x.Spec
