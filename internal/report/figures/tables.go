@@ -22,14 +22,18 @@ func (d *Document) Tables() []Table {
 func (d *Document) goals() Table {
 	t := Table{Title: "Goals", Section: "Goals", Head: []string{"goal", "limit", "measured", "outcome"}}
 	for _, g := range d.Status.Goals {
-		f := d.Goal(g.Metric)
-		measured := Cell{Figure: &f}
-		if p := g.BaselinePermille; p != nil {
-			measured = Words(fmt.Sprintf("%s, %.1f%% of the baseline", f.Text(), float64(*p)/10))
-		}
-		t.Rows = append(t.Rows, []Cell{Words(string(g.Metric)), Words(Limit(g)), measured, Words(wording.Met(g))})
+		t.Rows = append(t.Rows, []Cell{Words(string(g.Metric)), Words(Limit(g)), d.Measured(g), Words(wording.Met(g))})
 	}
 	return t
+}
+
+// Measured is what a goal was judged by.
+func (d *Document) Measured(g v1alpha1.GoalStatus) Cell {
+	f := d.Goal(g.Metric)
+	if p := g.BaselinePermille; p != nil {
+		return Words(fmt.Sprintf("%s, %.1f%% of the baseline", f.Text(), float64(*p)/10))
+	}
+	return Cell{Figure: &f}
 }
 
 // FigureHead is the head of tables that have a line for each figure of the run.

@@ -117,17 +117,12 @@ func goals(w io.Writer, d *figures.Document) {
 	for _, g := range d.Status.Goals {
 		wide = max(wide, len(wording.Met(g)))
 	}
-	for _, t := range d.Tables() {
-		if t.Section != "Goals" {
-			continue
+	for _, g := range d.Status.Goals {
+		measured, outcome := d.Measured(g).Text(), wording.Met(g)
+		if measured == outcome { // both say that it was not measured
+			measured = ""
 		}
-		for _, r := range t.Rows { // goal, limit, measured, outcome
-			goal, limit, measured, outcome := r[0].Text(), r[1].Text(), r[2].Text(), r[3].Text()
-			if measured == outcome { // both say that it was not measured
-				measured = ""
-			}
-			terminal.Row(w, "Goal", fmt.Sprintf("%-*s  %s", wide, outcome, strings.TrimSpace(goal+" "+measured)+" ("+limit+")"))
-		}
+		terminal.Row(w, "Goal", fmt.Sprintf("%-*s  %s", wide, outcome, strings.TrimSpace(string(g.Metric)+" "+measured)+" ("+figures.Limit(g)+")"))
 	}
 }
 
