@@ -73,13 +73,19 @@ func measureRoom(ctx context.Context, cfg *envconf.Config) error {
 	if err := errors.Join(cfg.Client().Resources().List(ctx, &nodes), cfg.Client().Resources().List(ctx, &pods)); err != nil {
 		return err
 	}
-	free := int64(0)
+	processors, used := map[string]int64{}, int64(0)
 	for _, n := range nodes.Items {
 		if !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }) {
-			free += n.Status.Allocatable.Cpu().MilliValue() - requestedOn(n.Name, pods.Items)
+			kernel := n.Status.NodeInfo.BootID // nodes of kind share one, and each has all its processors
+			processors[kernel] = max(processors[kernel], n.Status.Allocatable.Cpu().MilliValue())
+			used += requestedOn(n.Name, pods.Items)
 		}
 	}
-	smallMachine = min(smallMachine, free)
+	free := -used
+	for _, of := range processors {
+		free += of
+	}
+	smallMachine = min(smallMachine, max(free, 1))
 	requests = semaphore.NewWeighted(smallMachine)
 	return nil
 }
