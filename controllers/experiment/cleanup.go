@@ -79,7 +79,7 @@ func halt(ctx context.Context, run *Run) (Outcome, error) {
 // remove removes what is not to be kept, as far as it goes.
 func remove(ctx context.Context, run *Run) (Outcome, error) {
 	if keeps(run) {
-		set(run, v1alpha1.ConditionCleanedUp, "True", v1alpha1.ReasonKept, "pods and volumes stay until the experiment is deleted, or spec.keep is Never")
+		set(run, v1alpha1.ConditionCleanedUp, "True", v1alpha1.ReasonKept, "pods and volumes stay until the experiment is deleted or spec.keep no longer keeps them")
 		return Done(), nil
 	}
 	left, err := run.Cluster.Remove(ctx, run.ReplicationExperiment)

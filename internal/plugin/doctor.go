@@ -27,8 +27,8 @@ func doctorCommand(o *Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check whether the cluster is fit for experiments",
-		Long: `Check whether the cluster is fit for experiments: the custom resource, the operator and its version, your permissions in the namespace, its pod security,
-storage, images, the resources of optional parts, the difference between the clocks, and free CPU. Nothing is changed.
+		Long: `Check whether the cluster is fit for experiments. The checks are the custom resource, the operator and its version, your permissions in the
+namespace, the namespace's pod security, storage, images, optional parts, clocks and free CPU. Nothing is changed.
 
 Exit codes: 0 fit, 1 something keeps experiments from running, 3 the cluster could not be reached.`,
 		Args:              cobra.NoArgs,
@@ -79,9 +79,8 @@ func (c Cluster) facts(ctx context.Context, version string) (doctor.Facts, error
 		return f, fmt.Errorf("ask the API server for your permissions: %w", err)
 	}
 	var here corev1.Namespace
-	if c.Get(ctx, client.ObjectKey{Name: c.Namespace}, &here) == nil { // not all may read it
-		f.PodSecurity = here.Labels["pod-security.kubernetes.io/enforce"]
-	}
+	f.PodSecurityErr = c.Get(ctx, client.ObjectKey{Name: c.Namespace}, &here)
+	f.PodSecurity = here.Labels["pod-security.kubernetes.io/enforce"]
 	c.storage(ctx, &f)
 	c.operators(ctx, &f)
 	c.nodes(ctx, &f)

@@ -61,11 +61,15 @@ func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
 	for _, s := range x.Spec.Load.Stages {
 		row("Stage", "%s: %s", s.Name, wording.Stage(x.Spec, s.Name))
 	}
-	for _, f := range x.Spec.Faults {
-		row("Fault", "%s: %s", f.Name, wording.HeldFault(x.Spec, f.Name))
+	if x.Status.Verdict == "" || len(x.Status.Faults) == 0 { // else the result has them
+		for _, f := range x.Spec.Faults {
+			row("Fault", "%s: %s", f.Name, wording.HeldFault(x.Spec, f.Name))
+		}
 	}
-	for _, g := range x.Spec.Goals {
-		row("Goal", "%s", goal(g))
+	if x.Status.Verdict == "" || len(x.Status.Goals) == 0 {
+		for _, g := range x.Spec.Goals {
+			row("Goal", "%s", goal(g))
+		}
 	}
 	if v := x.Status.Versions; v != nil {
 		row("Versions", "operator %s, server %s, k6 %s", cmp.Or(v.Operator, "unknown"), cmp.Or(v.Server, "unknown"), cmp.Or(v.K6, "unknown"))

@@ -24,6 +24,9 @@ func (c Cluster) operators(ctx context.Context, f *doctor.Facts) {
 		f.ImagesErr = f.OperatorsErr
 		return
 	}
+	pods.Items = slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { // those that are ending, or were evicted
+		return p.DeletionTimestamp != nil || p.Status.Phase == corev1.PodFailed
+	})
 	for _, p := range pods.Items {
 		o := doctor.Operator{Namespace: p.Namespace, Pod: p.Name, Version: p.Labels["app.kubernetes.io/version"]}
 		if len(p.Spec.Containers) > 0 {
@@ -36,22 +39,15 @@ func (c Cluster) operators(ctx context.Context, f *doctor.Facts) {
 	}
 	c.versions(ctx, f.Operators, pods.Items)
 	f.ImagesErr = errors.New("no operator with a catalogue of images was found")
-	everywhere := false
-	var watched []string
-	for _, p := range pods.Items {
+	for i, p := range pods.Items {
 		config, err := c.configured(ctx, p)
 		if err != nil {
-			everywhere = true // as far as is known
 			if f.Images == nil {
 				f.ImagesErr = err
 			}
 			continue
 		}
-		f.Images, f.ImagesErr = catalogue(config), nil
-		watched, everywhere = append(watched, config.WatchNamespaces...), everywhere || len(config.WatchNamespaces) == 0
-	}
-	if !everywhere {
-		f.Watched = watched
+		f.Images, f.ImagesErr, f.Operators[i].Watched = catalogue(config), nil, config.WatchNamespaces
 	}
 }
 

@@ -84,7 +84,7 @@ func containers(pod *corev1.Pod) []Container {
 		if s.State.Running != nil {
 			one.StartedAt = &s.State.Running.StartedAt
 		}
-		if end := cmp.Or(s.State.Terminated, s.LastTerminationState.Terminated); end != nil {
+		if end := cmp.Or(s.State.Terminated, s.LastTerminationState.Terminated); end != nil && !end.FinishedAt.IsZero() { // the kubelet may have lost sight of it
 			one.EndedAt, one.ExitCode = &end.FinishedAt, &end.ExitCode
 		}
 		found = append(found, one)

@@ -3,11 +3,13 @@ package verdict
 import (
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
+	"replab.dev/internal/provenance"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
@@ -104,9 +106,9 @@ func replaced(pod string, created, ended, started int64) func(*evidence.Run) {
 		serverEnded(pod, ended, started)(e)
 		last := &e.Provenance.Containers[len(e.Provenance.Containers)-1]
 		last.PodCreatedAt = &metav1.Time{Time: evidencetest.At(created).Time}
-		sidecar := *last
+		sidecar, load := *last, provenance.Container{Pod: "load-0", Component: kube.ComponentLoad, PodCreatedAt: &metav1.Time{Time: evidencetest.At(-5_000).Time}}
 		sidecar.Name = "sidecar"
-		e.Provenance.Containers = append(e.Provenance.Containers, sidecar)
+		e.Provenance.Containers = append(e.Provenance.Containers, sidecar, load)
 	}
 }
 
@@ -126,7 +128,16 @@ func TestAPodThatNoFaultReplacedIsInconclusive(t *testing.T) {
 		"after a switchover away from it":                {faulted("db-1", v1alpha1.Fault{Action: v1alpha1.ActionSwitchover}), replaced("db-1", 13_000, 0, 14_000), 1},
 		"that a fault deleted":                           {faulted("db-1", deleted), replaced("db-1", 13_000, 0, 14_000), 0},
 		"that a fault may have deleted":                  {func(e *evidence.Run) { faulted("db-1", deleted)(e); e.Faults[0].InjectedTime = nil }, replaced("db-1", 13_000, 0, 14_000), 0},
-		"created before the load":                        {without, replaced("db-1", -20_000, 0, -10_000), 0},
+		"created before the load, by an API server that is a minute ahead": {without, func(e *evidence.Run) {
+			replaced("db-1", -20_000, 0, -10_000)(e)
+			for i := range e.Provenance.Containers {
+				if at := e.Provenance.Containers[i].PodCreatedAt; at != nil {
+					e.Provenance.Containers[i].PodCreatedAt = &metav1.Time{Time: at.Add(time.Minute)}
+				}
+			}
+		}, 0},
+		"created after the load's pods, before the first request": {without, replaced("db-1", -3_000, 0, -1_000), 1},
+		"created before the load":                                 {without, replaced("db-1", -20_000, 0, -10_000), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(func(e *evidence.Run) {
@@ -152,6 +163,17 @@ func TestARestartInAReplacedPodIsSaidToo(t *testing.T) {
 	})
 	if said := strings.Join(s.Reasons, "\n"); !strings.Contains(said, "Container server of pod db-1 ended") {
 		t.Error(said)
+	}
+}
+
+func TestAManagerThatEndsIsANote(t *testing.T) {
+	s := judged(func(e *evidence.Run) {
+		c := interrupted(*e, kube.ComponentManager, 51_000, 50_000)
+		c.Pod, c.Name = "director-0", "director"
+		e.Provenance.Containers = append(e.Provenance.Containers, c)
+	})
+	if said := strings.Join(s.Notes, "\n"); s.Verdict != v1alpha1.VerdictPassed || !strings.Contains(said, "Container director of pod director-0 ended with exit code 137") {
+		t.Errorf("%s: %s", s.Verdict, said)
 	}
 }
 

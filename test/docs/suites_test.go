@@ -51,6 +51,15 @@ func TestReadySuitesAreRight(t *testing.T) {
 	if err != nil || len(seeds) != 5 {
 		t.Fatalf("%d suites of the seed documents, %v", len(seeds), err)
 	}
+	page, err := os.ReadFile(filepath.Join(experiment.Root(), "docs", "how-to", "suites.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range suites {
+		if name := strings.TrimSuffix(filepath.Base(file), ".yaml"); !strings.Contains(string(page), "| `"+name+"` |") {
+			t.Errorf("docs/how-to/suites.md does not name the suite %s", name)
+		}
+	}
 	for _, file := range slices.Concat(suites, seeds) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			text, err := os.ReadFile(file)

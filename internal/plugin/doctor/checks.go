@@ -30,6 +30,7 @@ type Operator struct {
 	Namespace, Pod, Image string
 	Version               string // empty if unknown
 	Ready                 bool
+	Watched               []string // the namespaces whose experiments it runs; empty for all, or if unknown
 }
 
 // Facts of a cluster. An Err says why a fact is missing.
@@ -40,12 +41,12 @@ type Facts struct {
 
 	Operators    []Operator
 	OperatorsErr error
-	Watched      []string // the namespaces whose experiments they run; empty for all, or if unknown
 
-	Namespace    string
-	PodSecurity  string   // the standard that the namespace's label enforces; empty if none, or if unknown
-	Denied       []string // missing rights that every command needs
-	DeniedUseful []Denied
+	Namespace      string
+	PodSecurity    string // the standard that the namespace's label enforces; empty if none
+	PodSecurityErr error
+	Denied         []string // missing rights that every command needs
+	DeniedUseful   []Denied
 
 	StorageClasses []string
 	DefaultClass   string
@@ -87,7 +88,7 @@ const (
 // Check everything.
 func Check(f Facts) []Finding {
 	all := append([]Finding{crd(f), operator(f)}, stuck(f)...)
-	all = append(append(all, permissions(f)...), podSecurity(f)...)
+	all = append(append(all, permissions(f)...), podSecurity(f))
 	all = append(append(all, storage(f)), images(f)...)
 	all = append(all, optional(f)...)
 	return append(all, clock(f), cpu(f))
@@ -122,11 +123,16 @@ func operator(f Facts) Finding {
 	case len(ready) == 0:
 		return Finding{Bad, what, fmt.Sprintf("pod %s in namespace %s is not ready: see kubectl describe pod and kubectl logs", f.Operators[0].Pod, f.Operators[0].Namespace)}
 	}
-	if len(f.Watched) > 0 && !slices.Contains(f.Watched, f.Namespace) {
+	var watched []string
+	here := slices.IndexFunc(ready, func(o Operator) bool {
+		watched = append(watched, o.Watched...)
+		return len(o.Watched) == 0 || slices.Contains(o.Watched, f.Namespace)
+	})
+	if here < 0 {
 		return Finding{Bad, what, fmt.Sprintf("it runs experiments of namespace %s only, not of %s: use --namespace, or add yours to the chart's watchNamespaces",
-			strings.Join(f.Watched, ", "), f.Namespace)}
+			strings.Join(watched, ", "), f.Namespace)}
 	}
-	o := ready[0]
+	o := ready[here]
 	where := fmt.Sprintf("pod %s in namespace %s, image %s", o.Pod, o.Namespace, o.Image)
 	switch strings.TrimPrefix(o.Version, "v") {
 	case "":
@@ -149,11 +155,17 @@ func stuck(f Facts) (all []Finding) {
 }
 
 // podSecurity tells of a standard that refuses NET_ADMIN.
-func podSecurity(f Facts) []Finding {
-	if f.PodSecurity == "" || f.PodSecurity == "privileged" {
-		return nil
+func podSecurity(f Facts) Finding {
+	const what, where = "pod security", ": see docs/how-to/install.md#pod-security"
+	switch {
+	case f.PodSecurityErr != nil:
+		return unknown(what, f.PodSecurityErr)
+	case f.PodSecurity == "restricted":
+		return Finding{Note, what, fmt.Sprintf("namespace %s enforces restricted and refuses Partition, links, DualPrimary and the Zalando operator's nodes", f.Namespace) + where}
+	case f.PodSecurity == "baseline":
+		return Finding{Note, what, fmt.Sprintf("namespace %s enforces baseline and refuses Partition, links and DualPrimary", f.Namespace) + where}
 	}
-	return []Finding{{Note, "pod security", fmt.Sprintf("namespace %s enforces %s: experiments with Partition, links or DualPrimary are refused there, see docs/how-to/install.md#pod-security", f.Namespace, f.PodSecurity)}}
+	return Finding{Fit, what, "namespace " + f.Namespace + " has no label that refuses pods of experiments"}
 }
 
 func permissions(f Facts) []Finding {

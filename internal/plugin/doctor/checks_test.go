@@ -29,6 +29,7 @@ func TestAClusterThatIsFit(t *testing.T) {
 		"ok custom resource: ReplicationExperiments are known",
 		"ok operator: pod replab-operator-0 in namespace replab-system, image replab:v1, of the plugin's version v1",
 		"ok permissions: you may run, watch, end and read experiments in namespace here",
+		"ok pod security: namespace here has no label that refuses pods of experiments",
 		"ok storage: default storage class standard",
 		"ok images: all 1 of the operator's catalogue are on a node",
 		"ok optional: patroni.provider ZalandoOperator: postgresqls.acid.zalan.do is there",
@@ -50,16 +51,22 @@ func TestWhatEachCheckFinds(t *testing.T) {
 		level  Level
 		text   string
 	}{
-		"no CRD":             {func(f *Facts) { f.CRD = false }, "custom resource", Bad, "helm install"},
-		"another namespace":  {func(f *Facts) { f.Watched = []string{"there"} }, "operator", Bad, "of namespace there only, not of here"},
-		"this namespace":     {func(f *Facts) { f.Watched = []string{"there", "here"} }, "operator", Fit, "version v1"},
+		"no CRD":            {func(f *Facts) { f.CRD = false }, "custom resource", Bad, "helm install"},
+		"another namespace": {func(f *Facts) { f.Operators[0].Watched = []string{"there"} }, "operator", Bad, "of namespace there only, not of here"},
+		"another team's operator alone": {func(f *Facts) {
+			f.Operators[0].Ready, f.Operators[0].Watched = false, []string{"here"}
+			f.Operators = append(f.Operators, Operator{Ready: true, Watched: []string{"there"}})
+		}, "operator", Bad, "of namespace there only, not of here"},
+		"this namespace":     {func(f *Facts) { f.Operators[0].Watched = []string{"there", "here"} }, "operator", Fit, "version v1"},
 		"a chart's version":  {func(f *Facts) { f.Operators[0].Version = "1" }, "operator", Fit, "of the plugin's version v1"},
 		"no operator":        {func(f *Facts) { f.Operators = nil }, "operator", Bad, "no pod"},
 		"operator not ready": {func(f *Facts) { f.Operators[0].Ready = false }, "operator", Bad, "is not ready"},
 		"an upgrade that does not start": {func(f *Facts) {
 			f.Operators = append(f.Operators, Operator{Namespace: "replab-system", Pod: "replab-operator-1"})
 		}, "operator pod", Note, "pod replab-operator-1 is not ready beside another"},
-		"baseline":              {func(f *Facts) { f.PodSecurity = "baseline" }, "pod security", Note, "namespace here enforces baseline"},
+		"baseline":              {func(f *Facts) { f.PodSecurity = "baseline" }, "pod security", Note, "namespace here enforces baseline and refuses Partition, links and DualPrimary"},
+		"restricted":            {func(f *Facts) { f.PodSecurity = "restricted" }, "pod security", Note, "the Zalando operator's nodes"},
+		"unreadable":            {func(f *Facts) { f.PodSecurityErr = refused }, "pod security", Note, "could not be checked: refused"},
 		"another version":       {func(f *Facts) { f.Operators[0].Version = "v0" }, "operator", Note, "is version v0, the plugin v1"},
 		"no version":            {func(f *Facts) { f.Operators[0].Version = "" }, "operator", Note, "version is unknown"},
 		"not allowed":           {func(f *Facts) { f.Denied = []string{"get configmaps"} }, "permissions", Bad, "you may not get configmaps"},

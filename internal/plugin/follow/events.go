@@ -212,14 +212,14 @@ func withEvidence(words, evidence string) string {
 	return words + ": " + evidence
 }
 
-// figures of every few seconds; a second is told once, and none after the planned end, when k6 ends its last requests.
+// figures of every few seconds; a second is told once, and none after the last stage's planned end, when k6 ends its last requests.
 func (e *Events) figures(v View, add func(string, ...any)) {
 	last, ok := v.Last()
 	if !ok || !UnderLoad(v.Experiment) || last.At.Sub(e.told) < figuresEach {
 		return
 	}
 	s, staged := v.Stage()
-	if staged && s.Left() == 0 {
+	if staged && s.Left() == 0 && s.Number == len(v.Live.Stages) {
 		return
 	}
 	e.told = last.At.Time

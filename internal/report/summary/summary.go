@@ -103,11 +103,16 @@ func Write(w io.Writer, x *v1alpha1.ReplicationExperiment) {
 	for _, note := range s.Notes {
 		terminal.Row(w, "Note", note)
 	}
+	left(w, s)
+}
+
+// left behind by the run.
+func left(w io.Writer, s v1alpha1.ReplicationExperimentStatus) {
 	if s.Results != "" {
 		terminal.Row(w, "Results", "ConfigMap "+s.Results)
 	}
 	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionCleanedUp); c != nil && c.Reason == v1alpha1.ReasonKept {
-		terminal.Row(w, "Kept", "pods and volumes, until the experiment is deleted or spec.keep is Never")
+		terminal.Row(w, "Kept", "pods and volumes, until the experiment is deleted or spec.keep is changed")
 	}
 }
 

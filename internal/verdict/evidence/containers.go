@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/timespan"
 )
@@ -28,10 +29,21 @@ func Interrupted(e Run, c provenance.Container) (how string, at Moment) {
 	return ended + " and began again at " + second(c.StartedAt), at
 }
 
-// InNewPod tells whether a container's pod was created after the load had begun: it took the place of another.
+// InNewPod tells whether a container's pod was created after those of the load, which are the last to be created: it took the place of another. The
+// API server's clock has both times.
 func InNewPod(e Run, c provenance.Container) bool {
-	w := e.Recorder
-	return c.PodCreatedAt != nil && w != nil && w.LoadStartedAt != nil && c.PodCreatedAt.After(w.LoadStartedAt.Time)
+	load := loadCreated(e)
+	return load != nil && c.PodCreatedAt != nil && c.PodCreatedAt.After(load.Time)
+}
+
+// loadCreated is when the first pod of the load was created, nil if none is known.
+func loadCreated(e Run) (first *metav1.Time) {
+	for _, c := range e.Provenance.Containers {
+		if c.Component == kube.ComponentLoad && c.PodCreatedAt != nil && (first == nil || c.PodCreatedAt.Before(first)) {
+			first = c.PodCreatedAt
+		}
+	}
+	return first
 }
 
 // midst tells whether a moment lies within the load.

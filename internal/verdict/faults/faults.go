@@ -14,7 +14,7 @@ import (
 
 // Findings of the faults.
 func Findings(e evidence.Run, _ *evidence.Status) []finding.Finding {
-	return slices.Concat(faultUnconfirmed(e), podsReplaced(e), serversEnded(e))
+	return slices.Concat(faultUnconfirmed(e), podsReplaced(e), serversEnded(e), managersEnded(e))
 }
 
 const (

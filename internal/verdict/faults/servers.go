@@ -15,7 +15,8 @@ import (
 // own are replab's containers in the pods of nodes. The others are servers.
 var own = []string{"agent", "copy"}
 
-// podsReplaced finds nodes whose pod took the place of another that no fault had deleted. One that was deleted in the load may come back after it.
+// podsReplaced finds nodes whose pod took the place of another that no fault had deleted. One that was deleted during the load may come back after
+// it. A pod that is replaced after the audit counts too.
 func podsReplaced(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	last := ""
@@ -29,7 +30,7 @@ func podsReplaced(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// deletedByFault tells whether a fault deleted, or may have deleted, the pod of that name. What a topology does after a fault deletes none.
+// deletedByFault tells whether a fault deleted, or may have deleted, the pod of that name. Topologies delete no pods.
 func deletedByFault(e evidence.Run, pod string) bool {
 	return slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
 		return f.Pod == pod && evidence.ActionOf(e.Spec, f) == v1alpha1.ActionDeletePod
@@ -37,7 +38,7 @@ func deletedByFault(e evidence.Run, pod string) bool {
 }
 
 // serversEnded finds servers that ended in the midst of the load. A fault on the same node explains that. A fault elsewhere may: topologies restart
-// servers to bring them back. A server that began in a new pod is the matter of podsReplaced.
+// servers to bring them back. podsReplaced reports the first start in a new pod.
 func serversEnded(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	for _, c := range e.Provenance.Containers {
@@ -52,6 +53,17 @@ func serversEnded(e evidence.Run) []finding.Finding {
 			found = append(found, finding.Of(finding.ServerPerhapsEnded, c.Name, c.Pod, how, causes[len(causes)-1].Name))
 		default:
 			found = append(found, finding.Of(finding.ServerEnded, c.Name, c.Pod, how))
+		}
+	}
+	return found
+}
+
+// managersEnded warns of failover managers that ended. No fault hits them.
+func managersEnded(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
+	for _, c := range e.Provenance.Containers {
+		if how, _ := evidence.Interrupted(e, c); how != "" && c.Component == kube.ComponentManager {
+			found = append(found, finding.Of(finding.ManagerEnded, c.Name, c.Pod, how))
 		}
 	}
 	return found
