@@ -111,8 +111,8 @@ func goal(g v1alpha1.Goal) string {
 func abortCommand(o *Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "abort NAME...",
-		Short: "End experiments and suites now: Inconclusive, with what was measured, and cleaned up",
-		Example: `  # end the run and see it cleaned up
+		Short: "End experiments and suites now: Inconclusive, with what was measured",
+		Example: `  # end the run, and see its end
   kubectl replab abort semisync && kubectl replab watch semisync`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: o.completeNames(0),
@@ -147,6 +147,6 @@ func (o *Options) abort(ctx context.Context, c Cluster, name string) error {
 	if err := c.Patch(ctx, x, abortPatch); err != nil {
 		return fmt.Errorf("abort experiment %s: %w", x.Name, err)
 	}
-	fmt.Fprintf(o.Out, "experiment %s is being ended: it will be Inconclusive. `kubectl replab watch %[1]s -n %[2]s` shows when its objects are removed\n", x.Name, x.Namespace)
+	fmt.Fprintf(o.Out, "experiment %s is being ended: it will be Inconclusive. `kubectl replab watch %[1]s -n %[2]s` shows the end\n", x.Name, x.Namespace)
 	return nil
 }

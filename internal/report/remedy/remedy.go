@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/finding"
@@ -34,7 +35,7 @@ func Experiment(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 		for _, g := range x.Status.Goals {
 			if g.Met == metav1.ConditionFalse {
 				kind, _, _ := strings.Cut(g.Limit, " ")
-				lines = append(lines, cmp.Or(missed[g.Metric+v1alpha1.Metric(" "+kind)], missed[g.Metric]))
+				lines = append(lines, cmp.Or(missed[g.Metric+v1alpha1.Metric(" "+kind)], whileDegraded(x, g.Metric), missed[g.Metric]))
 			}
 		}
 		lines = append(lines, ending[halted(x).Reason])
@@ -45,6 +46,15 @@ func Experiment(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 		}
 	}
 	return named(unique(lines, most), x.Name, x.Namespace)
+}
+
+// whileDegraded is what to do about writes that were lost while commits waited for no replica.
+func whileDegraded(x *v1alpha1.ReplicationExperiment, missed v1alpha1.Metric) string {
+	r := x.Status.Replication
+	if missed != "lostWrites" || r == nil || ptr.Deref(r.DegradedCommits, 0) == 0 {
+		return ""
+	}
+	return degraded[x.Spec.Topology.Type]
 }
 
 // Suite returns at most three lines. There are none if all is well.

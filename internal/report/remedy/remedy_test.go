@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
@@ -44,6 +45,10 @@ func TestRemediesOfExperiments(t *testing.T) {
 			{Metric: "p50Microseconds", Met: metav1.ConditionFalse},
 			{Metric: "p99Microseconds", Met: metav1.ConditionFalse},
 		}}, []string{"topologies.md", "See which stage was slow, and the processors' use, in `kubectl replab report a -n b`"}},
+		"writes lost after the timeout": {v1alpha1.ReplicationExperimentStatus{
+			Verdict: v1alpha1.VerdictFailed, Phase: "Complete", Goals: []v1alpha1.GoalStatus{{Metric: "lostWrites", Met: metav1.ConditionFalse}},
+			Replication: &v1alpha1.ReplicationStatus{DegradedCommits: ptr.To[int64](3)},
+		}, []string{"semiSync.timeoutMilliseconds"}},
 		"a control without a loss": {v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictFailed, Phase: "Complete", Goals: []v1alpha1.GoalStatus{
 			{Metric: "lostWrites", Limit: "min 1", Met: metav1.ConditionFalse},
 		}}, []string{"loss-window.md"}},
@@ -54,6 +59,7 @@ func TestRemediesOfExperiments(t *testing.T) {
 		}}, []string{"Turn retries off", "fault's evidence", "--replace"}},
 	} {
 		x := &v1alpha1.ReplicationExperiment{Status: c.status}
+		x.Spec.Topology.Type = v1alpha1.TopologySemiSync
 		x.Name, x.Namespace, x.CreationTimestamp = "a", "b", metav1.NewTime(now.Add(-time.Hour))
 		compare(t, name, Experiment(x, now), c.want)
 	}

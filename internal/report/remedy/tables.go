@@ -34,6 +34,12 @@ var missed = map[v1alpha1.Metric]string{
 	"flowControlPausedPercent": "A slow member held all writers up. See the members in `kubectl replab report NAME`: docs/how-to/galera.md#limits.",
 }
 
+// degraded topologies that lost writes, and what makes their commits wait.
+var degraded = map[v1alpha1.TopologyType]string{
+	v1alpha1.TopologySemiSync: "Commits stopped waiting for a replica. If clients may wait longer, raise topology.semiSync.timeoutMilliseconds: docs/how-to/semisync.md.",
+	v1alpha1.TopologyPatroni:  "Commits did not wait for a standby. If clients may wait, use Quorum with topology.patroni.strict: docs/how-to/patroni.md.",
+}
+
 const (
 	load      = "See which stage was slow, and the processors' use, in `kubectl replab report NAME`: docs/limits.md#load-and-throughput."
 	failures  = "See when and how requests failed in `kubectl replab report NAME`: docs/limits.md#load-and-throughput."
@@ -50,7 +56,7 @@ var waits = map[string]string{
 	v1alpha1.ReasonUndecodable:      "Correct the field that the message names, and apply the file again: docs/reference/conditions.md#reasons-of-a-waiting-run.",
 	v1alpha1.ReasonHeld:             "Another operator carries it out. If no such operator runs, delete the Lease in the message: docs/how-to/debug.md#the-experiment-is-not-accepted.",
 	v1alpha1.ReasonReferenceMissing: "Create the missing object within 10 s: docs/reference/conditions.md#reasons-of-a-waiting-run.",
-	v1alpha1.ReasonQueued:           "Wait for the experiments before it, or end one with `kubectl replab abort`: docs/how-to/debug.md#the-run-waits.",
+	v1alpha1.ReasonQueued:           "Wait for the experiments before it, or end one of yours with `kubectl replab abort`: docs/how-to/debug.md#the-run-waits.",
 	v1alpha1.ReasonPredecessor:      "Wait up to 3 minutes. If objects stay longer, see docs/how-to/clean-up.md#objects-remain.",
 	v1alpha1.ReasonRefused:          "Change the quota, right or webhook in the message within a minute: docs/how-to/debug.md#reasons-that-end-a-run.",
 	v1alpha1.ReasonRecorderSilent:   "Read the recorder's log with `kubectl replab logs NAME recorder`. After 90 s of silence the run ends.",
@@ -89,7 +95,7 @@ var ending = map[string]string{
 	v1alpha1.ReasonEvidenceTooLarge:    "Find the other writer of the run's ConfigMaps or pods: docs/how-to/debug.md#reasons-that-end-a-run.",
 	v1alpha1.ReasonAuditFailed:         finding.AuditFailed.Remedy(),
 	v1alpha1.ReasonPlanChanged:         "The operator was upgraded during deployment. Nothing is wrong: docs/how-to/debug.md#reasons-that-end-a-run.",
-	v1alpha1.ReasonAborted:             "Figures measured until the abort are in the status: docs/how-to/debug.md#reasons-that-end-a-run.",
+	v1alpha1.ReasonAborted:             "Figures measured until the abort are in the status. Remove the run and its pods: `kubectl delete repx NAME`.",
 	v1alpha1.ReasonDeadlineExceeded:    "Raise spec.deadlineSeconds. `kubectl replab describe NAME` shows which step was slow.",
 	v1alpha1.ReasonUndecodable:         "Create another suite: docs/reference/conditions.md#reasons-of-a-waiting-suite.",
 }
