@@ -12,6 +12,18 @@ import (
 	"replab.dev/internal/verdict/evidencetest"
 )
 
+func TestAFaultThatIsLateInItsStageIsANote(t *testing.T) {
+	for late, want := range map[time.Duration]string{9 * time.Second: "Fault crash on pod db-0 came 9000 ms late.", 900 * time.Millisecond: ""} {
+		e := evidencetest.Sound()
+		e.Faults[0].PlannedTime = metav1.NewMicroTime(e.Faults[0].InjectedTime.Add(-late))
+		status := &v1alpha1.ReplicationExperimentStatus{}
+		Judge(e, status)
+		if said := strings.Join(status.Notes, "\n"); strings.Contains(said, "ms late") != (want != "") || !strings.Contains(said, want) {
+			t.Errorf("%v late: %q", late, said)
+		}
+	}
+}
+
 // TestAFaultThatWasNotWhatWasPlanned is Inconclusive: it came too late, into another stage, or did not last.
 func TestAFaultThatWasNotWhatWasPlanned(t *testing.T) {
 	planned := func(atSeconds int64, late time.Duration) func(*evidence.Run) {
@@ -31,7 +43,7 @@ func TestAFaultThatWasNotWhatWasPlanned(t *testing.T) {
 		want   string // "" for none
 	}{
 		{"on time", planned(15, 50*time.Millisecond), ""},
-		{"late, in its stage", planned(15, 9*time.Second), ""},
+		{"hardly late", planned(15, 900*time.Millisecond), ""},
 		{"too late", planned(32, 11*time.Second), "came 11s late"},
 		{"late, in the next stage", planned(29, 1200*time.Millisecond), "came 1200 ms after its time, in stage high instead of stage steady"},
 		{"late, in a stage that counts", planned(9, 1500*time.Millisecond), "in stage steady instead of stage warmup"},

@@ -20,6 +20,8 @@ func Findings(e evidence.Run, _ *evidence.Status) []finding.Finding {
 const (
 	// mostLate is how long after its time, or before it, a fault still is the fault that was planned.
 	mostLate = 10 * time.Second
+	// worthANote is how late a fault may be without a word: it changes how long two faults stand together.
+	worthANote = time.Second
 	// clockSlack is how long before its time a fault may come: the operator keeps it by a clock of its own.
 	clockSlack = 100 * time.Millisecond
 )
@@ -44,6 +46,9 @@ func faultUnconfirmed(e evidence.Run) []finding.Finding {
 			found = append(found, inAnotherStage(e.Spec, f, -early)...)
 		default:
 			found = append(found, inAnotherStage(e.Spec, f, late)...)
+			if late > worthANote {
+				found = append(found, finding.Of(finding.FaultBehind, f.Name, f.Pod, late.Milliseconds()))
+			}
 		}
 	}
 	return found
