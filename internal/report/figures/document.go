@@ -101,8 +101,8 @@ func (d *Document) Figure(path string) figure.Figure {
 // ofRequests are paths to latencies that the recorder measured of a stage's requests.
 var ofRequests = regexp.MustCompile(`^recorder\.(load|stages\[[^]]*])\..*(latency|failedLatency)\.`)
 
-// recorded is a figure of the recorder, which marks the percentiles that are lower bounds. A doubt about the latency of a stage is one about its
-// operations.
+// recorded is a figure of the recorder, which marks the percentiles that are lower bounds, and has the latencies less its pauses: no true one is
+// less. A doubt about the latency of a stage is one about its operations.
 func (d *Document) recorded(path string) figure.Figure {
 	f := figure.Figure{Path: path, Value: figure.At(d.Results, path)}
 	if f.Value == nil {
@@ -110,6 +110,9 @@ func (d *Document) recorded(path string) figure.Figure {
 	}
 	f.AtLeast, f.AtMost = f.Value, f.Value
 	end := strings.LastIndexByte(path, '.')
+	if least := figure.At(d.Results, path[:end]+".unpaused."+path[end+1:]); least != nil && *least < *f.Value {
+		f.AtLeast, f.Because = least, "the recorder stood still within requests"
+	}
 	if slices.Contains(figure.Strings(d.Results, path[:end]+".lowerBounds"), path[end+1:]) {
 		f.AtMost, f.Because = nil, "the recorder marked it as a lower bound"
 	}

@@ -289,6 +289,21 @@ func TestALatencyThatTheClosedLoopContradictsSaysSo(t *testing.T) {
 	}
 }
 
+// TestPausesBoundTheLatenciesOfOperations as they bound those of stages in the status.
+func TestPausesBoundTheLatenciesOfOperations(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Recorder.Stages[1].Operations = []wire.OperationResult{{Name: "register", Requests: 2, Latency: &wire.Latency{
+		P50Microseconds: 100, P99Microseconds: 900, MaxMicroseconds: 950, LowerBounds: []v1alpha1.Percentile{v1alpha1.Max},
+		Unpaused: &wire.Latency{P50Microseconds: 100, P99Microseconds: 500, MaxMicroseconds: 600},
+	}}}
+	d := document(t, r)
+	for name, want := range map[string]string{"p50": "100 µs", "p99": "500 µs to 900 µs", "max": "≥ 600 µs"} {
+		if got := d.Figure("recorder.stages[open].operations[register].latency." + name + "Microseconds").Text(); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+}
+
 // TestCountersOfServersAreThoseOfTheStatus: the recorder's own have no bounds.
 func TestCountersOfServersAreThoseOfTheStatus(t *testing.T) {
 	r := reporttest.SemiSync(t)
