@@ -200,7 +200,7 @@ Next      kubectl replab watch semisync -n default
 	over.Goals = []v1alpha1.GoalStatus{{Metric: "ghostWrites", Limit: "max 0", Met: metav1.ConditionFalse}}
 	stored(t, here, "semisync", over)
 	got := command(t, here, "describe", "semisync")
-	for _, want := range []string{"Verdict   Failed\n", "\nNext      An old primary has writes", "`kubectl replab report semisync -n " + here + "`"} {
+	for _, want := range []string{"Verdict   Failed\n", "\nNext      An old primary has writes", "`kubectl replab report semisync -n " + here + " --file report.html`"} {
 		if got.code != ExitOK || !strings.Contains(got.out, want) {
 			t.Errorf("of one that is over: no %q in %+v", want, got)
 		}

@@ -93,11 +93,11 @@ func TestComparison(t *testing.T) {
 		{"each field that differs is named", func(e *evidence.Run) {
 			e.Spec.Load.Parallelism, e.Spec.App.Replicas = 2, 7
 		}, nil, nil, "spec.load.parallelism and spec.app must"},
-		{"a p99 here that is a lower bound", func(e *evidence.Run) { evidencetest.Failed(e, 31, v1alpha1.P99, v1alpha1.Max) }, ptr.To[int64](-50), nil, "the p99 here is a lower bound, since 31 of 3000"},
+		{"a p99 here that is a lower bound", func(e *evidence.Run) { evidencetest.Failed(e, 31, v1alpha1.P99, v1alpha1.Max) }, ptr.To[int64](-50), nil, "the p99 here is not exact, since 31 of 3000"},
 		{"a baseline's p99 that is a lower bound", func(e *evidence.Run) {
 			l := e.Baseline.Status.Load
 			(*figure.Bounds)(&e.Baseline.Status.Bounds).AtLeast("load.latency.p99Microseconds", l.Latency.P99Microseconds, "4 requests were not sent")
-		}, ptr.To[int64](-50), nil, "the p99 of the baseline is a lower bound, since 4 requests were not sent"},
+		}, ptr.To[int64](-50), nil, "the p99 of the baseline is not exact, since 4 requests were not sent"},
 		{"a p99 here that a closed loop contradicts", func(e *evidence.Run) { e.Recorder.Stages[0].Answered = 2900 }, ptr.To[int64](-50), nil, "the p99 here cannot be relied on, since in stage steady"},
 		{"a baseline's p99 that a closed loop contradicts", func(e *evidence.Run) {
 			(*figure.Bounds)(&e.Baseline.Status.Bounds).Unknown("load.latency.p99Microseconds", "in stage steady the loop is broken")

@@ -206,7 +206,9 @@ func (c *Comparison) Remarks() (all []string) {
 		}
 		all = append(all, fmt.Sprintf("%s against %s, the baseline: %s.", r.Name, c.Runs[0].Name, r.Note))
 	}
-	return append(all, "Differences are in percent of the first. They are left out for unmeasured figures, open bounds, ranges over 10 points, and a base of 0.")
+	return append(all,
+		"Differences are in percent of the first. A range comes from the measurement alone: two equal runs may differ by more.",
+		"No difference is shown for unmeasured figures, open bounds, ranges over 10 points, and a base of 0.")
 }
 
 // WriteText writes the comparison for people: what each run is, and figures with a column for each run.

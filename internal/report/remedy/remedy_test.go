@@ -44,7 +44,7 @@ func TestRemediesOfExperiments(t *testing.T) {
 			{Metric: "lostWrites", Met: metav1.ConditionFalse},
 			{Metric: "p50Microseconds", Met: metav1.ConditionFalse},
 			{Metric: "p99Microseconds", Met: metav1.ConditionFalse},
-		}}, []string{"topologies.md", "See which stage was slow, and the processors' use, in `kubectl replab report a -n b`"}},
+		}}, []string{"topologies.md", "See which stage was slow, and the processors' use, in `kubectl replab report a -n b --file report.html`"}},
 		"writes lost after the timeout": {v1alpha1.ReplicationExperimentStatus{
 			Verdict: v1alpha1.VerdictFailed, Phase: "Complete", Goals: []v1alpha1.GoalStatus{{Metric: "lostWrites", Met: metav1.ConditionFalse}},
 			Replication: &v1alpha1.ReplicationStatus{DegradedCommits: ptr.To[int64](3)},

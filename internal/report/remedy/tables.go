@@ -16,22 +16,22 @@ var missed = map[v1alpha1.Metric]string{
 	"maxMicroseconds":          load,
 	"failedRequests":           failures,
 	"droppedIterations":        failures,
-	"staleReads":               "Replicas answered reads late. See the lag in `kubectl replab report NAME`: docs/concepts/outage-and-lag.md#lag.",
+	"staleReads":               "Replicas answered reads late. See the lag in `kubectl replab report NAME --file report.html`: docs/concepts/outage-and-lag.md#lag.",
 	"lagP50Microseconds":       lag,
 	"lagP99Microseconds":       lag,
 	"lagMaxMicroseconds":       lag,
-	"degradedCommits":          "Commits did not wait for a replica. See when in `kubectl replab report NAME`: docs/concepts/writes.md#degraded.",
-	"outageMilliseconds":       "See each fault's outage and the phases of the failover in `kubectl replab report NAME`: docs/how-to/outage.md.",
+	"degradedCommits":          "Commits did not wait for a replica. See when in `kubectl replab report NAME --file report.html`: docs/concepts/writes.md#degraded.",
+	"outageMilliseconds":       "See each fault's outage and the phases of the failover in `kubectl replab report NAME --file report.html`: docs/how-to/outage.md.",
 	"rejectedWrites":           failures,
-	"indeterminateWrites":      "Writes without a reliable answer are no losses. See when in `kubectl replab report NAME`: docs/concepts/writes.md#indeterminate.",
+	"indeterminateWrites":      "Writes without a reliable answer are no losses. See when in `kubectl replab report NAME --file report.html`: docs/concepts/writes.md#indeterminate.",
 	"lostWrites":               "Acknowledged writes are gone. Choose another durability or topology: docs/concepts/topologies.md.",
 	"lostWrites min":           "The positive control saw no loss. Widen the window in which writes can be lost: docs/how-to/loss-window.md.",
 	"conflictingWrites":        conflicts,
 	"divergentRows":            conflicts,
-	"ghostWrites":              "An old primary has writes that no other node has. See `kubectl replab report NAME`: docs/concepts/writes.md#ghost.",
+	"ghostWrites":              "An old primary has writes that no other node has. See `kubectl replab report NAME --file report.html`: docs/concepts/writes.md#ghost.",
 	"certificationFailures":    conflicts,
 	"forcedAborts":             conflicts,
-	"flowControlPausedPercent": "A slow member held all writers up. See the members in `kubectl replab report NAME`: docs/how-to/galera.md#limits.",
+	"flowControlPausedPercent": "A slow member held all writers up. See the members in `kubectl replab report NAME --file report.html`: docs/how-to/galera.md#limits.",
 }
 
 // degraded topologies that lost writes, and what makes their commits wait.
@@ -41,9 +41,9 @@ var degraded = map[v1alpha1.TopologyType]string{
 }
 
 const (
-	load      = "See which stage was slow, and the processors' use, in `kubectl replab report NAME`: docs/limits.md#load-and-throughput."
-	failures  = "See when and how requests failed in `kubectl replab report NAME`: docs/limits.md#load-and-throughput."
-	lag       = "See which node was behind, and when, in `kubectl replab report NAME`: docs/concepts/outage-and-lag.md#lag."
+	load      = "See which stage was slow, and the processors' use, in `kubectl replab report NAME --file report.html`: docs/limits.md#load-and-throughput."
+	failures  = "See when and how requests failed in `kubectl replab report NAME --file report.html`: docs/limits.md#load-and-throughput."
+	lag       = "See which node was behind, and when, in `kubectl replab report NAME --file report.html`: docs/concepts/outage-and-lag.md#lag."
 	conflicts = "Two nodes changed the same rows. See docs/concepts/writes.md#two-primaries."
 )
 

@@ -323,7 +323,7 @@ var (
 	DifferenceTooLarge     = clause("the throughput is not compared: the difference is too large to be stated")
 	P99Doubtful            = clause("the p99 %s cannot be relied on, since %s")
 	P99Upper               = clause("the p99 %s is an upper bound, since %s")
-	P99Lower               = clause("the p99 %s is a lower bound, since %s")
+	P99Lower               = clause("the p99 %s is not exact, since %s")
 	RecorderNotAlways      = cause("the recorder itself did not always run", busyMachine)
 	RecorderDidNotRun      = cause("the recorder itself did not run for %d of %d ms", busyMachine)
 	NotSampled             = clause("it ran no server or did not answer for %d ms")

@@ -33,11 +33,11 @@ const (
 	latePackets       = "Use fewer users or more processors: docs/how-to/distance.md#limits."
 	busyMachine       = "The machine was too busy. Give the recorder more processors, or use a lower load: docs/limits.md#one-machine."
 	emptyFault        = "Let the fault come later, or further from the one before, so that writes precede it: docs/how-to/no-loss.md."
-	noAcknowledgement = "See why requests failed in `kubectl replab report NAME`, and in the logs of `kubectl replab logs NAME social proxy`."
+	noAcknowledgement = "See why requests failed in `kubectl replab report NAME --file report.html`, and in the logs of `kubectl replab logs NAME social proxy`."
 	awayPath          = "Read the log before the restart with `kubectl replab logs NAME social proxy -p`. Check the limits of memory: docs/reference/sizes.md."
 	otherBaseline     = "Run a baseline with the same load, dataset and machines first: docs/how-to/compare.md."
 	fewUsers          = "Raise the stage's users, so that each request finds a free one, or lower requestsPerSecond: docs/limits.md#load-and-throughput."
-	manyFailures      = "See why requests failed in `kubectl replab report NAME`, or set no goal on this percentile: docs/limits.md#load-and-throughput."
+	manyFailures      = "See why requests failed in `kubectl replab report NAME --file report.html`, or set no goal on this percentile: docs/limits.md#load-and-throughput."
 )
 
 // Remedy says what to do about any finding of the code. NAME stands for the experiment, NAMESPACE for its namespace.
