@@ -143,12 +143,29 @@ func (c *Comparison) row(entry figure.Entry, title, path string) Row {
 	base := c.Runs[0].Document
 	for i, r := range c.Runs {
 		cell := Cell{Figure: r.Document.Figure("status." + path)}
-		if held := entry.Rate && (heldUp(r.Document, path) || heldUp(base, path)); i > 0 && r.Why == "" && !held {
-			cell.Delta = delta(cell.Figure, base.Figure("status."+path))
+		of := base.Figure("status." + path)
+		held := entry.Rate && (heldUp(r.Document, path) || heldUp(base, path))
+		within := strings.HasPrefix(path, lagPath) && indistinct(cell.Figure, of, r.Document, base)
+		if i > 0 && r.Why == "" && !held && !within {
+			cell.Delta = delta(cell.Figure, of)
 		}
 		row.Cells = append(row.Cells, cell)
 	}
 	return row
+}
+
+const lagPath = "replication.lag."
+
+// indistinct tells whether two lags differ by less than one of them is known to.
+func indistinct(now, of figure.Figure, documents ...*figures.Document) bool {
+	if now.Value == nil || of.Value == nil {
+		return false
+	}
+	differ := max(*now.Value-*of.Value, *of.Value-*now.Value)
+	return slices.ContainsFunc(documents, func(d *figures.Document) bool {
+		known := d.Figure("status." + lagPath + "resolutionP50Microseconds").Value
+		return known != nil && differ < *known
+	})
 }
 
 // heldUp tells whether the recorder stood still for long in the stage that a figure is of, else in the whole load.
@@ -208,7 +225,7 @@ func (c *Comparison) Remarks() (all []string) {
 	}
 	return append(all,
 		"Differences are in percent of the first. A range comes from the measurement alone: two equal runs may differ by more.",
-		"No difference is shown for unmeasured figures, open bounds, ranges over 10 points, and a base of 0.")
+		"No difference is shown for unmeasured figures, open bounds, ranges over 10 points, lags within their resolution, and a base of 0.")
 }
 
 // WriteText writes the comparison for people: what each run is, and figures with a column for each run.
