@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -119,10 +120,14 @@ func once(t *testing.T, store *store, w *world, p ports, key client.ObjectKey) (
 	return result.RequeueAfter, false
 }
 
+// late is what is said of a fault of an operator that was stopped.
+var late = regexp.MustCompile(`^Fault \S+ on pod \S+ came \d+ ms late\.$`)
+
 func outcomeOf(x *v1alpha1.ReplicationExperiment, w *world) outcome {
 	o := outcome{Verdict: x.Status.Verdict, Kills: w.kills, Loads: len(w.begun)}
 	if len(x.Status.Reasons) > 0 {
-		o.Reason, o.Reasons = x.Status.Reasons[0], strings.Join(slices.Concat(x.Status.Reasons, x.Status.Notes), "\n")
+		said := slices.DeleteFunc(slices.Concat(x.Status.Reasons, x.Status.Notes), late.MatchString)
+		o.Reason, o.Reasons = x.Status.Reasons[0], strings.Join(said, "\n")
 	}
 	if x.Status.GhostWrites != nil {
 		o.Ghosts = *x.Status.GhostWrites
