@@ -69,8 +69,10 @@ const (
 	ReasonFaultAhead       = "Waiting"
 	ReasonCounting         = "Counting"
 	ReasonRemaining        = "Remaining"
-	ReasonKept             = "Kept"
 )
+
+// ReasonKept is the reason of a run that is over and keeps its pods and volumes.
+const ReasonKept = "Kept"
 
 // ReasonUndecodable is the reason of an experiment that the operator cannot decode. It waits until the spec is corrected.
 const ReasonUndecodable = "Undecodable"

@@ -54,7 +54,9 @@ func TestDoctorBeforeAndAfterAnInstallation(t *testing.T) {
 	catalogue := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: "catalogue"}, Data: map[string]string{"operator.json": `{"images":{"replab":"replab:v1.2.3","k6":"k6:1","servers":{"MySQL":"mysql:9"}}}`}}
 	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "plugin-standard", Annotations: map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}}, Provisioner: "none"}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "plugin-node"}}
-	for _, o := range []client.Object{pod, catalogue, class, node} {
+	evicted := pod.DeepCopy()
+	evicted.Name = "replab-operator-evicted"
+	for _, o := range []client.Object{pod, evicted, catalogue, class, node} {
 		if err := server.Create(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +70,8 @@ func TestDoctorBeforeAndAfterAnInstallation(t *testing.T) {
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	node.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
 	node.Status.Images = []corev1.ContainerImage{{Names: []string{"docker.io/library/mysql:9"}}, {Names: []string{"docker.io/k6:1"}}}
-	for _, o := range []client.Object{pod, node} {
+	evicted.Status.Phase = corev1.PodFailed
+	for _, o := range []client.Object{pod, evicted, node} {
 		if err := server.Status().Update(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -78,6 +81,9 @@ func TestDoctorBeforeAndAfterAnInstallation(t *testing.T) {
 		if got.code != ExitOK || !strings.Contains(got.out, want) {
 			t.Errorf("after: code %d, no %q in:\n%s%s", got.code, want, got.out, got.err)
 		}
+	}
+	if strings.Contains(got.out, evicted.Name) {
+		t.Errorf("a pod that was evicted is still looked at:\n%s", got.out)
 	}
 }
 

@@ -152,7 +152,7 @@ func TestAbortEndsARunAndNotOneThatIsOver(t *testing.T) {
 	if got := command(t, here, "abort", "cleaning"); got.code != ExitOK || got.out != "experiment cleaning has already ended: Failed\n" {
 		t.Errorf("one that has its verdict: %+v", got)
 	}
-	if got := command(t, here, "abort", "over", "running"); got.code != ExitOK || !strings.Contains(got.out, "over has already ended: Passed") || !strings.Contains(got.out, "running is being ended") {
+	if got := command(t, here, "abort", "over", "running"); got.code != ExitOK || !strings.Contains(got.out, "over has already ended: Passed") || !strings.Contains(got.out, "running is being ended") || !strings.Contains(got.out, "`kubectl replab watch running -n "+here+"`") {
 		t.Errorf("%+v", got)
 	}
 	if found(t, running); !running.Spec.Abort {

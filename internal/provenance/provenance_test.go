@@ -53,6 +53,17 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestAnEndOfUnknownTimeIsNone: the kubelet says so of a container that it lost sight of.
+func TestAnEndOfUnknownTimeIsNone(t *testing.T) {
+	p := pod("a", "m1", map[string]string{"server": "s@1"})
+	p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "ContainerStatusUnknown"}
+	for _, c := range Of("v1", []corev1.Pod{p}, nil).Containers {
+		if c.EndedAt != nil || c.ExitCode != nil {
+			t.Errorf("container %s ended at %v with %v", c.Name, c.EndedAt, c.ExitCode)
+		}
+	}
+}
+
 func TestDifferences(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -79,6 +79,9 @@ func TestAFaultThatWasNotWhatWasPlanned(t *testing.T) {
 			if strings.Contains(found, "Fault crash") != (c.want != "") || !strings.Contains(found, c.want) {
 				t.Errorf("found %q, want %q", found, c.want)
 			}
+			if strings.Contains(found, "ms late.") {
+				t.Errorf("that it was late is said twice, or of one that was not: %q", found)
+			}
 			if c.want != "" && status.Verdict != v1alpha1.VerdictInconclusive {
 				t.Errorf("verdict %s: %q", status.Verdict, status.Reasons)
 			}

@@ -166,6 +166,21 @@ func TestARestartInAReplacedPodIsSaidToo(t *testing.T) {
 	}
 }
 
+func TestAnAppInANewPodIsANote(t *testing.T) {
+	s := judged(func(e *evidence.Run) {
+		e.Faults, e.Spec.Faults = nil, nil
+		replaced("social-1", 49_000, 0, 50_000)(e)
+		for i := range e.Provenance.Containers {
+			if c := &e.Provenance.Containers[i]; c.Pod == "social-1" {
+				c.Component = kube.ComponentSocial
+			}
+		}
+	})
+	if said := strings.Join(s.Notes, "\n"); !strings.Contains(said, "Container server of pod social-1 began in a new pod at ") {
+		t.Errorf("%s: %s", s.Verdict, said)
+	}
+}
+
 func TestAManagerThatEndsIsANote(t *testing.T) {
 	s := judged(func(e *evidence.Run) {
 		c := interrupted(*e, kube.ComponentManager, 51_000, 50_000)

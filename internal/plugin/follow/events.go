@@ -166,10 +166,7 @@ func (e *Events) faultEvents(v View) (events []Event) {
 	}
 	for _, f := range v.Experiment.Status.Faults {
 		add := func(at *metav1.MicroTime, text string) {
-			if at != nil && f.Clock != nil {
-				at = ptr.To(metav1.NewMicroTime(at.Add(-f.Clock.Ahead())))
-			}
-			events = append(events, v.eventAt(at, "fault "+f.Name+": "+text))
+			events = append(events, v.eventOf(f, at, "fault "+f.Name+": "+text))
 		}
 		if f.InjectedTime != nil && !e.injected[f.Name] {
 			e.injected[f.Name] = true
@@ -185,6 +182,22 @@ func (e *Events) faultEvents(v View) (events []Event) {
 		}
 	}
 	return events
+}
+
+// eventOf a fault at a time by its clock. Without a time it is that of the view, which may be a second older than what the status tells: but nothing
+// of a fault comes before its injection.
+func (v View) eventOf(f v1alpha1.FaultStatus, at *metav1.MicroTime, text string) Event {
+	if at == nil && f.InjectedTime != nil {
+		seen, injected := v.event(text), v.eventOf(f, f.InjectedTime, text)
+		if seen.UnderLoad && injected.UnderLoad {
+			seen.At = max(seen.At, injected.At)
+		}
+		return seen
+	}
+	if at != nil && f.Clock != nil {
+		at = ptr.To(metav1.NewMicroTime(at.Add(-f.Clock.Ahead())))
+	}
+	return v.eventAt(at, text)
 }
 
 func faultLine(x *v1alpha1.ReplicationExperiment, f v1alpha1.FaultStatus) string {

@@ -16,6 +16,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/plugin/follow/followtest"
+	"replab.dev/internal/wire"
 )
 
 var update = flag.Bool("update", false, "write the kept texts anew")
@@ -211,6 +212,23 @@ func TestAfterTheLastStageThereAreNoFigures(t *testing.T) {
 		e := follow.Events{Figures: true}
 		if got := slices.ContainsFunc(e.Next(v), func(e follow.Event) bool { return strings.HasPrefix(e.Text, "load: ") }); got != want {
 			t.Errorf("%v after the end: figures %t, want %t", after, got, want)
+		}
+	}
+	v.Live.Stages = append(v.Live.Stages, wire.LiveStage{Name: "next", DurationSeconds: 9}) // its first request is awaited, which an outage may hold up
+	e := follow.Events{Figures: true}
+	if !slices.ContainsFunc(e.Next(v), func(e follow.Event) bool { return strings.HasPrefix(e.Text, "load: ") }) {
+		t.Error("between two stages there are no figures")
+	}
+}
+
+// TestNothingOfAFaultComesBeforeItsInjection, even where the recorder's last answer is older than the status.
+func TestNothingOfAFaultComesBeforeItsInjection(t *testing.T) {
+	v := followtest.Run()[6]
+	v.Live.Now.Time = followtest.Start.Add(19 * time.Second)
+	var e follow.Events
+	for _, event := range e.Next(v) {
+		if strings.HasPrefix(event.Text, "fault crash") && event.At != 20*time.Second {
+			t.Errorf("at %v: %s", event.At, event.Text)
 		}
 	}
 }

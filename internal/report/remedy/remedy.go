@@ -50,8 +50,8 @@ func Experiment(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 
 // whileDegraded is what to do about writes that were lost while commits waited for no replica.
 func whileDegraded(x *v1alpha1.ReplicationExperiment, missed v1alpha1.Metric) string {
-	r := x.Status.Replication
-	if missed != "lostWrites" || r == nil || ptr.Deref(r.DegradedCommits, 0) == 0 {
+	r, p := x.Status.Replication, x.Spec.Topology.Patroni
+	if missed != "lostWrites" || r == nil || ptr.Deref(r.DegradedCommits, 0) == 0 || p != nil && p.Strict {
 		return ""
 	}
 	return degraded[x.Spec.Topology.Type]

@@ -45,10 +45,6 @@ func TestRemediesOfExperiments(t *testing.T) {
 			{Metric: "p50Microseconds", Met: metav1.ConditionFalse},
 			{Metric: "p99Microseconds", Met: metav1.ConditionFalse},
 		}}, []string{"topologies.md", "See which stage was slow, and the processors' use, in `kubectl replab report a -n b --file report.html`"}},
-		"writes lost after the timeout": {v1alpha1.ReplicationExperimentStatus{
-			Verdict: v1alpha1.VerdictFailed, Phase: "Complete", Goals: []v1alpha1.GoalStatus{{Metric: "lostWrites", Met: metav1.ConditionFalse}},
-			Replication: &v1alpha1.ReplicationStatus{DegradedCommits: ptr.To[int64](3)},
-		}, []string{"semiSync.timeoutMilliseconds"}},
 		"a control without a loss": {v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictFailed, Phase: "Complete", Goals: []v1alpha1.GoalStatus{
 			{Metric: "lostWrites", Limit: "min 1", Met: metav1.ConditionFalse},
 		}}, []string{"loss-window.md"}},
@@ -56,12 +52,27 @@ func TestRemediesOfExperiments(t *testing.T) {
 		"ended early": {with(inconclusive, condition("Deployed", v1alpha1.ReasonPodUnschedulable, time.Second)), []string{"fewer nodes", "--replace"}},
 		"findings": {v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictInvalid, Phase: "Complete", Reasons: []string{
 			"2 writes are present more than once: something behind the app repeats writes.", "Another sentence.", "Fault a on pod b is not confirmed: c.", "The recorder failed: d.",
-		}}, []string{"Turn retries off", "fault's evidence", "--replace"}},
+		}}, []string{"Turn retries off", "fault's evidence", "--replace -n b`"}},
 	} {
 		x := &v1alpha1.ReplicationExperiment{Status: c.status}
-		x.Spec.Topology.Type = v1alpha1.TopologySemiSync
 		x.Name, x.Namespace, x.CreationTimestamp = "a", "b", metav1.NewTime(now.Add(-time.Hour))
 		compare(t, name, Experiment(x, now), c.want)
+	}
+}
+
+// TestWritesLostWhileDegraded name the setting that makes commits wait, unless it is set.
+func TestWritesLostWhileDegraded(t *testing.T) {
+	for want, topology := range map[string]v1alpha1.TopologySpec{
+		"semiSync.timeoutMilliseconds":          {Type: v1alpha1.TopologySemiSync},
+		"topology.patroni.strict":               {Type: v1alpha1.TopologyPatroni, Patroni: &v1alpha1.PatroniSpec{}},
+		"Choose another durability or topology": {Type: v1alpha1.TopologyPatroni, Patroni: &v1alpha1.PatroniSpec{Strict: true}},
+	} {
+		x := &v1alpha1.ReplicationExperiment{Status: v1alpha1.ReplicationExperimentStatus{
+			Verdict: v1alpha1.VerdictFailed, Goals: []v1alpha1.GoalStatus{{Metric: "lostWrites", Met: metav1.ConditionFalse}},
+			Replication: &v1alpha1.ReplicationStatus{DegradedCommits: ptr.To[int64](3)},
+		}}
+		x.Spec.Topology = topology
+		compare(t, want, Experiment(x, now), []string{want})
 	}
 }
 
@@ -74,7 +85,7 @@ func TestRemediesOfSuites(t *testing.T) {
 		"name taken": {v1alpha1.ReplicationSuiteStatus{Conditions: []metav1.Condition{condition("Complete", v1alpha1.ReasonNameTaken, 0)}}, []string{"a suite of another name"}},
 		"passed":     {v1alpha1.ReplicationSuiteStatus{Verdict: v1alpha1.VerdictPassed}, nil},
 		"failed":     {v1alpha1.ReplicationSuiteStatus{Verdict: v1alpha1.VerdictFailed}, []string{"kubectl replab report suite/a -n b"}},
-		"aborted":    {v1alpha1.ReplicationSuiteStatus{Verdict: v1alpha1.VerdictInconclusive, Reasons: []string{"Aborted: spec.abort ended the suite."}}, []string{"until the abort", "verdicts-of-a-suite"}},
+		"aborted":    {v1alpha1.ReplicationSuiteStatus{Verdict: v1alpha1.VerdictInconclusive, Reasons: []string{"Aborted: spec.abort ended the suite."}}, []string{"until the abort are in the status. See what stays", "verdicts-of-a-suite"}},
 		"a bad trial": {
 			v1alpha1.ReplicationSuiteStatus{Verdict: v1alpha1.VerdictInvalid, Runs: []v1alpha1.TrialRun{{Name: "a-1", Verdict: v1alpha1.VerdictInvalid}, {Name: "a-2"}}},
 			[]string{"kubectl replab describe experiment/a-1 -n b", "verdicts-of-a-suite"},

@@ -95,7 +95,7 @@ var ending = map[string]string{
 	v1alpha1.ReasonEvidenceTooLarge:    "Find the other writer of the run's ConfigMaps or pods: docs/how-to/debug.md#reasons-that-end-a-run.",
 	v1alpha1.ReasonAuditFailed:         finding.AuditFailed.Remedy(),
 	v1alpha1.ReasonPlanChanged:         "The operator was upgraded during deployment. Nothing is wrong: docs/how-to/debug.md#reasons-that-end-a-run.",
-	v1alpha1.ReasonAborted:             "Figures measured until the abort are in the status. Remove the run and its pods: `kubectl delete repx NAME`.",
+	v1alpha1.ReasonAborted:             "Figures measured until the abort are in the status. See what stays, and how to remove it: docs/how-to/clean-up.md.",
 	v1alpha1.ReasonDeadlineExceeded:    "Raise spec.deadlineSeconds. `kubectl replab describe NAME` shows which step was slow.",
 	v1alpha1.ReasonUndecodable:         "Create another suite: docs/reference/conditions.md#reasons-of-a-waiting-suite.",
 }

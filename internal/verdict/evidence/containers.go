@@ -29,8 +29,8 @@ func Interrupted(e Run, c provenance.Container) (how string, at Moment) {
 	return ended + " and began again at " + second(c.StartedAt), at
 }
 
-// InNewPod tells whether a container's pod was created after those of the load, which are the last to be created: it took the place of another. The
-// API server's clock has both times.
+// InNewPod tells whether a container's pod was created after those of the load: it took the place of another, since the load waits for all nodes, app
+// and proxy. The API server's clock has both times.
 func InNewPod(e Run, c provenance.Container) bool {
 	load := loadCreated(e)
 	return load != nil && c.PodCreatedAt != nil && c.PodCreatedAt.After(load.Time)

@@ -29,7 +29,7 @@ func FarApart() evidence.Run {
 	}
 	e.CommitWaits, e.Spec.Routing.Proxy = 1, v1alpha1.ProxyNone
 	e.Spec.Topology = v1alpha1.TopologySpec{
-		Type: v1alpha1.TopologySemiSync, Nodes: 2, Zones: []v1alpha1.Zone{{Name: "here", Nodes: []int32{0}}, {Name: "there", Nodes: []int32{1}}},
+		Nodes: 2, Zones: []v1alpha1.Zone{{Name: "here", Nodes: []int32{0}}, {Name: "there", Nodes: []int32{1}}},
 		Links: []v1alpha1.Link{{From: "here", To: "there", RoundTripMilliseconds: 20}},
 	}
 	trip := &v1alpha1.RoundTripFigures{Samples: 50, P50Microseconds: 20_400, P99Microseconds: 21_000}

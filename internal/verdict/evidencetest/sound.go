@@ -98,7 +98,7 @@ func At(ms int64) metav1.MicroTime {
 // AtPtr is At as an optional time.
 func AtPtr(ms int64) *metav1.MicroTime { return ptr.To(At(ms)) }
 
-// Sound is the evidence of a semi-synchronous run whose primary was killed: nothing lost, one ghost, an outage of 2 s.
+// Sound is the evidence of a run whose commits wait for another node, and whose primary was killed: nothing lost, one ghost, an outage of 2 s.
 func Sound() evidence.Run {
 	w := wire.WriteSets{
 		LedgerCounts: wire.LedgerCounts{Sent: 1000, Acknowledged: 990, Rejected: 4, Indeterminate: 6},

@@ -20,8 +20,8 @@ func Findings(e evidence.Run, _ *evidence.Status) []finding.Finding {
 const (
 	// mostLate is how long after its time, or before it, a fault still is the fault that was planned.
 	mostLate = 10 * time.Second
-	// worthANote is how late a fault may be without a word: it changes how long two faults stand together.
-	worthANote = time.Second
+	// hardlyLate is how late a fault may be without a note: being later changes how long two faults stand together.
+	hardlyLate = time.Second
 	// clockSlack is how long before its time a fault may come: the operator keeps it by a clock of its own.
 	clockSlack = 100 * time.Millisecond
 )
@@ -45,10 +45,11 @@ func faultUnconfirmed(e evidence.Run) []finding.Finding {
 		case early > clockSlack:
 			found = append(found, inAnotherStage(e.Spec, f, -early)...)
 		default:
-			found = append(found, inAnotherStage(e.Spec, f, late)...)
-			if late > worthANote {
-				found = append(found, finding.Of(finding.FaultBehind, f.Name, f.Pod, late.Milliseconds()))
+			other := inAnotherStage(e.Spec, f, late)
+			if len(other) == 0 && late > hardlyLate {
+				other = append(other, finding.Of(finding.FaultLateInStage, f.Name, f.Pod, late.Milliseconds()))
 			}
+			found = append(found, other...)
 		}
 	}
 	return found

@@ -198,7 +198,7 @@ var (
 	FaultLeaked        = decides(Inconclusive, "Fault %s did not cut pod %s off from everything that it should: %s.", otherFault)
 	FaultUnconfirmed   = decides(Inconclusive, "Fault %s on pod %s is not confirmed: %s.", unconfirmedFault)
 	FaultLate          = decides(Inconclusive, "Fault %s on pod %s came %s late, under another load than planned.", lateFault)
-	FaultBehind        = note("Fault %s on pod %s came %d ms late.")
+	FaultLateInStage   = note("Fault %s on pod %s came %d ms late.")
 	FaultEarly         = decides(Inconclusive, "Fault %s on pod %s came %s early, under another load than planned.", lateFault)
 	ServerEnded        = decides(Inconclusive, "Container %s of pod %s %s during the load, without a fault.", restart)
 	PodReplacedUnasked = decides(Inconclusive, "Pod %s was replaced after the load had begun, without a fault: the new one was created at %s.", foreignDeletion)
