@@ -127,6 +127,7 @@ func TestAPodThatNoFaultReplacedIsInconclusive(t *testing.T) {
 		"after its server was killed":                    {faulted("db-1", kill), replaced("db-1", 13_000, 0, 14_000), 1},
 		"after a switchover away from it":                {faulted("db-1", v1alpha1.Fault{Action: v1alpha1.ActionSwitchover}), replaced("db-1", 13_000, 0, 14_000), 1},
 		"that a fault deleted":                           {faulted("db-1", deleted), replaced("db-1", 13_000, 0, 14_000), 0},
+		"long after a fault deleted it":                  {faulted("db-1", deleted), replaced("db-1", 80_000, 0, 81_000), 1},
 		"that a fault may have deleted":                  {func(e *evidence.Run) { faulted("db-1", deleted)(e); e.Faults[0].InjectedTime = nil }, replaced("db-1", 13_000, 0, 14_000), 0},
 		"created before the load, by an API server that is a minute ahead": {without, func(e *evidence.Run) {
 			replaced("db-1", -20_000, 0, -10_000)(e)
@@ -167,17 +168,56 @@ func TestARestartInAReplacedPodIsSaidToo(t *testing.T) {
 }
 
 func TestAnAppInANewPodIsANote(t *testing.T) {
-	s := judged(func(e *evidence.Run) {
-		e.Faults, e.Spec.Faults = nil, nil
-		replaced("social-1", 49_000, 0, 50_000)(e)
-		for i := range e.Provenance.Containers {
-			if c := &e.Provenance.Containers[i]; c.Pod == "social-1" {
-				c.Component = kube.ComponentSocial
+	for name, c := range map[string]struct {
+		created, started int64
+		want             string
+	}{
+		"that is back in the load":  {49_000, 50_000, "Container server of pod social-1 began in a new pod at "},
+		"that is back after it":     {40_000, 70_000, "Container server of pod social-1 replaced another at "},
+		"that does not begin":       {40_000, 0, "Container server of pod social-1 replaced another at "},
+		"that was created after it": {70_000, 71_000, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := judged(func(e *evidence.Run) {
+				e.Faults, e.Spec.Faults = nil, nil
+				replaced("social-1", c.created, 0, c.started)(e)
+				for i := range e.Provenance.Containers {
+					if c := &e.Provenance.Containers[i]; c.Pod == "social-1" {
+						c.Component = kube.ComponentSocial
+					}
+				}
+			})
+			said := strings.Join(s.Notes, "\n")
+			if strings.Contains(said, "pod social-1") != (c.want != "") || !strings.Contains(said, c.want) {
+				t.Errorf("%s, want %q: %s", s.Verdict, c.want, said)
 			}
-		}
-	})
-	if said := strings.Join(s.Notes, "\n"); !strings.Contains(said, "Container server of pod social-1 began in a new pod at ") {
-		t.Errorf("%s: %s", s.Verdict, said)
+		})
+	}
+}
+
+func TestTimesOfContainersAreByTheirMachinesClock(t *testing.T) {
+	for name, c := range map[string]struct {
+		ended, aheadMilliseconds int64
+		want                     v1alpha1.Verdict
+	}{
+		"in the load, by a clock that is behind":         {-10_000, -20_000, v1alpha1.VerdictInconclusive},
+		"before the load, by a clock that is ahead":      {10_000, 20_000, v1alpha1.VerdictPassed},
+		"in the load, by a clock that is far ahead":      {70_000, 20_000, v1alpha1.VerdictInconclusive},
+		"after the load, by a clock that is well behind": {50_000, -20_000, v1alpha1.VerdictPassed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := judged(func(e *evidence.Run) {
+				e.Spec.Goals, e.Faults, e.Spec.Faults = nil, nil, nil
+				e.State.Failovers = nil
+				serverEnded("db-9", c.ended, 0)(e)
+				e.Provenance.Containers[0].Machine = "far"
+				e.Provenance.Containers = append(e.Provenance.Containers, provenance.Container{Pod: "db-8", Machine: "far"})
+				e.Recorder.Clocks = append(e.Recorder.Clocks, evidencetest.Clock("db-8", c.aheadMilliseconds, c.aheadMilliseconds))
+			})
+			if ended := strings.Contains(strings.Join(s.Reasons, "\n"), "pod db-9 ended"); ended != (c.want == v1alpha1.VerdictInconclusive) {
+				t.Errorf("%s, want %s: %q", s.Verdict, c.want, s.Reasons)
+			}
+		})
 	}
 }
 

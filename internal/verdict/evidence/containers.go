@@ -15,16 +15,16 @@ import (
 // Interrupted tells that a container ended or began in the midst of the load: how, and when by the recorder's clock.
 func Interrupted(e Run, c provenance.Container) (how string, at Moment) {
 	ended := ""
-	if c.ExitCode != nil && midst(e, c.EndedAt) {
-		ended, at = fmt.Sprintf("ended with exit code %d at %s", *c.ExitCode, second(c.EndedAt)), podMoment(e, c.Pod, c.EndedAt)
+	if c.ExitCode != nil && midst(e, c, c.EndedAt) {
+		ended, at = fmt.Sprintf("ended with exit code %d at %s", *c.ExitCode, second(c.EndedAt)), moment(e, c, c.EndedAt)
 	}
 	switch {
-	case !midst(e, c.StartedAt):
+	case !midst(e, c, c.StartedAt):
 		return ended, at
 	case ended == "" && InNewPod(e, c):
-		return "began in a new pod at " + second(c.StartedAt), podMoment(e, c.Pod, c.StartedAt)
+		return "began in a new pod at " + second(c.StartedAt), moment(e, c, c.StartedAt)
 	case ended == "":
-		return "began at " + second(c.StartedAt), podMoment(e, c.Pod, c.StartedAt)
+		return "began at " + second(c.StartedAt), moment(e, c, c.StartedAt)
 	}
 	return ended + " and began again at " + second(c.StartedAt), at
 }
@@ -46,22 +46,36 @@ func loadCreated(e Run) (first *metav1.Time) {
 	return first
 }
 
-// midst tells whether a moment lies within the load.
-func midst(e Run, at *metav1.Time) bool {
+// midst tells whether a time of a container lies within the load, or may.
+func midst(e Run, c provenance.Container, at *metav1.Time) bool {
 	w := e.Recorder
-	return at != nil && w != nil && w.LoadStartedAt != nil && w.LoadEndedAt != nil && at.After(w.LoadStartedAt.Time) && !at.After(w.LoadEndedAt.Time)
+	if at == nil || w == nil || w.LoadStartedAt == nil || w.LoadEndedAt == nil {
+		return false
+	}
+	by := told(e, c, at)
+	return by.Latest.After(w.LoadStartedAt.Time) && !by.Earliest.After(w.LoadEndedAt.Time)
 }
 
 func second(at *metav1.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// podMoment is a time of a pod's containers, which is cut to whole seconds of its machine's clock. The pod's agent has the same clock.
-func podMoment(e Run, pod string, at *metav1.Time) Moment {
-	m := Moment{Earliest: at.Time, Latest: at.Time}
-	if clock := ClockOf(e.Recorder, pod); clock != nil {
-		m = Told(at.Time, *clock)
-	}
+// moment is a time of a container, which the kubelet cuts to whole seconds.
+func moment(e Run, c provenance.Container, at *metav1.Time) Moment {
+	m := told(e, c, at)
 	m.Latest = m.Latest.Add(time.Second)
 	return m
+}
+
+// told converts a time of a container, which is by its machine's clock. The agents on that machine have the same clock.
+func told(e Run, c provenance.Container, at *metav1.Time) Moment {
+	for _, other := range e.Provenance.Containers {
+		if other.Pod != c.Pod && (c.Machine == "" || other.Machine != c.Machine) {
+			continue
+		}
+		if clock := ClockOf(e.Recorder, other.Pod); clock != nil {
+			return Told(at.Time, *clock)
+		}
+	}
+	return Moment{Earliest: at.Time, Latest: at.Time}
 }
 
 // aftermath is how long after the end of a fault a topology may still answer it by ending servers or moving the writes.

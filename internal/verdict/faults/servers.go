@@ -21,7 +21,7 @@ func podsReplaced(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	last := ""
 	for _, c := range e.Provenance.Containers { // in the order of their pods
-		if c.Component != kube.ComponentNode || c.Pod == last || !evidence.InNewPod(e, c) || deletedByFault(e, c.Pod) {
+		if c.Component != kube.ComponentNode || c.Pod == last || !evidence.InNewPod(e, c) || deletedByFault(e, c) {
 			continue
 		}
 		last = c.Pod
@@ -30,10 +30,14 @@ func podsReplaced(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// deletedByFault tells whether a fault deleted, or may have deleted, the pod of that name. Topologies delete no pods.
-func deletedByFault(e evidence.Run, pod string) bool {
+// replacement is how long a deleted pod's successor may take to be created: its server shuts down first.
+const replacement = time.Minute
+
+// deletedByFault tells whether a fault deleted, or may have deleted, the pod that this one replaced. Topologies delete no pods.
+func deletedByFault(e evidence.Run, c provenance.Container) bool {
 	return slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
-		return f.Pod == pod && evidence.ActionOf(e.Spec, f) == v1alpha1.ActionDeletePod
+		soon := f.InjectedTime == nil || !c.PodCreatedAt.After(f.InjectedTime.Add(replacement))
+		return f.Pod == c.Pod && soon && evidence.ActionOf(e.Spec, f) == v1alpha1.ActionDeletePod
 	})
 }
 

@@ -5,12 +5,14 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/kube"
+	"replab.dev/internal/provenance"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
@@ -153,12 +155,20 @@ func staleReads(e evidence.Run) *int64 {
 func pathRestarted(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	for _, c := range e.Provenance.Containers {
-		how, _ := evidence.Interrupted(e, c)
-		if how != "" && (c.Component == kube.ComponentSocial || c.Component == kube.ComponentProxy) {
+		if how := away(e, c); how != "" && (c.Component == kube.ComponentSocial || c.Component == kube.ComponentProxy) {
 			found = append(found, finding.Of(finding.PathRestarted, c.Name, c.Pod, how))
 		}
 	}
 	return found
+}
+
+// away is how a container was missing for a part of the load, "" if it was not. One whose pod was replaced may be back only after the load.
+func away(e evidence.Run, c provenance.Container) string {
+	how, _ := evidence.Interrupted(e, c)
+	if how == "" && evidence.InNewPod(e, c) && e.Recorder != nil && e.Recorder.LoadEndedAt != nil && !c.PodCreatedAt.After(e.Recorder.LoadEndedAt.Time) {
+		return "replaced another at " + c.PodCreatedAt.UTC().Format(time.RFC3339)
+	}
+	return how
 }
 
 // BoundPath takes from figures that an app or a proxy made worse the bound on their better side. It comes after all other bounds.
