@@ -18,6 +18,9 @@ func Conclude(suite *v1alpha1.ReplicationSuite) {
 	if n := s.Trials.Inconclusive; n > 0 && s.Verdict != v1alpha1.VerdictInvalid {
 		s.Notes = append(s.Notes, fmt.Sprintf("Trials that stayed Inconclusive without retries left: %d.", n))
 	}
+	if n := s.Trials.Failed; n > 0 && s.Verdict == v1alpha1.VerdictPassed {
+		s.Notes = append(s.Notes, fmt.Sprintf("Trials that missed a goal of their own: %d. Only expectations decide a suite.", n))
+	}
 	s.EstimatedCompletionTime = nil
 }
 

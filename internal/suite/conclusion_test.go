@@ -522,3 +522,19 @@ func TestWhatDidNotDecideIsANote(t *testing.T) {
 		}
 	}
 }
+
+// TestMissedGoalsOfTrialsAreNoted: a suite that Passed must not hide them.
+func TestMissedGoalsOfTrialsAreNoted(t *testing.T) {
+	spec := pair[:strings.Index(pair, "  comparisons")]
+	p := play(t, spec, 12, func(run *v1alpha1.TrialRun, _ *v1alpha1.ReplicationExperiment) {
+		if run.Variant == "b" {
+			run.Verdict = v1alpha1.VerdictFailed
+		}
+	})
+	p.Status.Notes = nil
+	suite.Conclude(p.ReplicationSuite)
+	const want = "Trials that missed a goal of their own: 6. Only expectations decide a suite."
+	if p.Status.Verdict != v1alpha1.VerdictPassed || !slices.Contains(p.Status.Notes, want) {
+		t.Errorf("%s: %q", p.Status.Verdict, p.Status.Notes)
+	}
+}
