@@ -85,6 +85,19 @@ func TestAPartitionCutsALinkOff(t *testing.T) {
 	}
 }
 
+// TestLinksSetAgainTellOfARemoval: other peers must not hide that rules were missing.
+func TestLinksSetAgainTellOfARemoval(t *testing.T) {
+	m := newManager(t)
+	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 5_000}))
+	must(t, err)
+	must(t, nft.EndDelays())
+	s, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 5_000}, wire.Peer{Address: "127.0.0.9", DelayMicroseconds: 5_000}))
+	must(t, err)
+	if !strings.Contains(s.Failed, "another program removed its rules") {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestLinksThatSomebodyElseRemovesAreToldOf: such as a tool that flushes the packet filter.
 func TestLinksThatSomebodyElseRemovesAreToldOf(t *testing.T) {
 	m := newManager(t)

@@ -77,6 +77,8 @@ func (q *queues) set(lanes []lane) error {
 			}
 			o = &numbered{opened, number}
 			q.open[l.delay] = o
+		} else if _, err := nft.ToDelay(o.name); err != nil { // its rules come back now, and packets passed without delay
+			o.fail(err)
 		}
 		if err := o.aim(l, o.number); err != nil {
 			return err
