@@ -22,7 +22,7 @@ type step struct {
 // platform stands for this machine in what act reads.
 const platform = "this-machine"
 
-// cut leaves of a workflow the job, and of the jobs that it needs their outputs. edit reads and writes the action.yaml of a folder of the
+// cut removes all jobs but the chosen one. Jobs it needs become stubs with the given outputs. edit reads and writes the action.yaml of a folder of the
 // repository.
 func (p *play) cut(workflow object, edit func(folder string, change func(action object) error) error) ([]*step, error) {
 	jobs, _ := workflow["jobs"].(object)

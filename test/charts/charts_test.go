@@ -3,6 +3,7 @@ package charts_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
+	"replab.dev/test/experiment"
 	"replab.dev/test/kubetest"
 )
 
@@ -52,6 +54,32 @@ func TestOverlaysDifferFromTheDefaultByTheirImages(t *testing.T) {
 		withoutImages(got)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("objects (-config/default +config/%s):\n%s", overlay, diff)
+		}
+	}
+}
+
+// TestPackagesNameNoPublicImage but those that Debian lacks: a default that was renamed would pass `make generate` unchanged.
+func TestPackagesNameNoPublicImage(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(experiment.Root(), "config", "packages", "operator.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Images map[string]any }
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	images := maps.Clone(file.Images)
+	for _, group := range []string{"servers", "proxies"} {
+		for kind, image := range file.Images[group].(map[string]any) {
+			images[group+"."+kind] = image
+		}
+		delete(images, group)
+	}
+	lacking := []string{"pullPolicy", "servers.Galera/MySQL", "proxies.ProxySQL"}
+	for kind, image := range images {
+		if local := strings.HasPrefix(image.(string), "replab.local/"); local == slices.Contains(lacking, kind) {
+			t.Errorf("images.%s is %s", kind, image)
 		}
 	}
 }

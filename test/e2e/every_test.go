@@ -50,7 +50,7 @@ var onlyWith = map[string]string{
 	"seeds/004":                              "E2E_FULL",
 }
 
-// TestEveryExperimentIsCarriedOut, or it is said why not, or with what alone: what people apply is what was tried. It needs no cluster.
+// TestEveryExperimentIsCarriedOut checks that each experiment has a test, a stated condition, or a reason for having none. It needs no cluster.
 func TestEveryExperimentIsCarriedOut(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(experiment.Root(), "experiments", "*.yaml"))
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 // over. While it settles, is audited, compared and removed, the next run is deployed.
 var cluster = semaphore.NewWeighted(wholeCluster)
 
-// hold takes room once there is as much, in no order: runs that need the whole cluster come last, and none waits behind them.
+// hold waits for room. It is not FIFO: small runs may overtake a run that needs the whole cluster.
 func hold(ctx context.Context, t *testing.T, need int64) {
 	t.Helper()
 	for !cluster.TryAcquire(need) {
