@@ -162,7 +162,7 @@ func fault(spec v1alpha1.ReplicationExperimentSpec, f v1alpha1.FaultStatus) stri
 func known(d *figures.Document, below string, parts []part) (all []string) {
 	for _, p := range parts {
 		f := d.Figure(below + p.path)
-		if f.Value == nil {
+		if f.Value == nil || *f.Value == 0 && f.Bound() == "at least" && p.word != "lost" { // "at least 0" says nothing; of losses it is a warning
 			continue
 		}
 		text := f.Text()

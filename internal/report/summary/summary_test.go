@@ -113,6 +113,18 @@ func TestCommitsWithoutAReplica(t *testing.T) {
 	}
 }
 
+func TestAtLeastZeroIsLeftOutButOfLosses(t *testing.T) {
+	x := &v1alpha1.ReplicationExperiment{}
+	x.Status.Writes = &v1alpha1.WritesStatus{Lost: ptr.To[int64](0)}
+	x.Status.Replication = &v1alpha1.ReplicationStatus{DegradedCommits: ptr.To[int64](0)}
+	b := (*figure.Bounds)(&x.Status.Bounds)
+	b.AtLeast("replication.degradedCommits", 0, "why")
+	b.AtLeast("writes.lost", 0, "why")
+	if got := written(x); strings.Contains(got, "Degraded") || !strings.Contains(got, "lost ≥ 0") {
+		t.Error(got)
+	}
+}
+
 // TestBoundsAreShownAsBounds, as they are on the page.
 func TestBoundsAreShownAsBounds(t *testing.T) {
 	x := &v1alpha1.ReplicationExperiment{Status: v1alpha1.ReplicationExperimentStatus{
