@@ -147,9 +147,11 @@ func (a assembling) configure() error {
 	if err != nil {
 		return err
 	}
-	// Root may not lower the score everywhere, and nothing here relies on it.
-	changed := strings.Replace(string(text), "restrict_oom_score_adj = false", "restrict_oom_score_adj = true", 1)
-	if err := os.WriteFile(config, []byte(changed), 0o644); err != nil {
+	changed, err := containerdConfig(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", config, err)
+	}
+	if err := os.WriteFile(config, changed, 0o644); err != nil {
 		return err
 	}
 	if err := os.WriteFile(a.in("kind/version"), []byte(a.version), 0o644); err != nil {
@@ -166,6 +168,20 @@ func (a assembling) configure() error {
 	})
 }
 
+// containerdConfig changes kind's: root may not lower the score everywhere, and nothing here relies on it.
+func containerdConfig(text []byte) ([]byte, error) {
+	changed, err := replaced(string(text), "restrict_oom_score_adj = false", "restrict_oom_score_adj = true")
+	return []byte(changed), err
+}
+
+// replaced replaces the first occurrence of old, which must be there.
+func replaced(text, old, with string) (string, error) {
+	if !strings.Contains(text, old) {
+		return "", fmt.Errorf("%q is missing, which is replaced by %q: adapt package nodeimage", old, with)
+	}
+	return strings.Replace(text, old, with, 1), nil
+}
+
 // components are Kubernetes' parts that run outside of containers.
 func (a assembling) components() error {
 	if err := run(exec.Command("cp", a.Bin(bins.Kube), a.in("usr/bin/kube"))); err != nil {
@@ -179,12 +195,19 @@ func (a assembling) manifests() error {
 	if err := a.write("kind/manifests/default-cni.yaml", "default-cni.yaml"); err != nil {
 		return err
 	}
-	storage, err := files.ReadFile("files/default-storage.yaml")
+	text, err := storageManifest(a.version)
 	if err != nil {
 		return err
 	}
-	text := strings.Replace(string(storage), "image: IMAGE", "image: "+provisioner(a.version), 1)
 	return os.WriteFile(a.in("kind/manifests/default-storage.yaml"), []byte(text), 0o644)
+}
+
+func storageManifest(version string) (string, error) {
+	text, err := files.ReadFile("files/default-storage.yaml")
+	if err != nil {
+		return "", err
+	}
+	return replaced(string(text), "image: IMAGE", "image: "+provisioner(version))
 }
 
 // provisioner is the name of the image of the volumes' provisioner.
@@ -229,7 +252,7 @@ func baseSpec(text []byte) ([]byte, error) {
 	return json.MarshalIndent(spec, "", "  ")
 }
 
-var sandboxImage = regexp.MustCompile(`sandbox_image = "([^"]+)"`)
+var sandboxSetting = regexp.MustCompile(`sandbox_image = "([^"]+)"`)
 
 // images puts the control plane's images into the node's containerd.
 func (a assembling) images() error {
@@ -289,10 +312,17 @@ func (a assembling) imageNames() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m := sandboxImage.FindSubmatch(config); m != nil {
-		names = append(names, string(m[1]))
+	sandbox, err := sandboxImage(config)
+	return append(names, sandbox, provisioner(a.version)), err
+}
+
+// sandboxImage reads containerd's configuration: it starts this image first in each pod.
+func sandboxImage(config []byte) (string, error) {
+	m := sandboxSetting.FindSubmatch(config)
+	if m == nil {
+		return "", errors.New("kind's configuration of containerd has no sandbox_image: adapt package nodeimage")
 	}
-	return append(names, provisioner(a.version)), nil
+	return string(m[1]), nil
 }
 
 func (a assembling) importAs(ref string) error {

@@ -5,6 +5,7 @@ package nodeimage
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -13,10 +14,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
-
-	"sigs.k8s.io/kind/pkg/apis/config/defaults"
+	"time"
 
 	"replab.dev/hack/local/internal/bins"
 	"replab.dev/hack/local/internal/image"
@@ -29,6 +30,8 @@ import (
 const (
 	// folder is of the root file system below hack/images.
 	folder = "node"
+	// released is kind's image of the version in hack/local/kube/go.mod, as the release notes of kind list it.
+	released = "kindest/node:v1.34.11@sha256:44e222ee2132dab25ff87301682f89eb82c7880ea3a1bf543bfe9708fd08d67d"
 	// own is the name of assembled images, without their tags.
 	own = "replab.local/node"
 	// recipe is part of what an image is made of: raise it when assemble.go makes
@@ -40,34 +43,52 @@ const (
 var files embed.FS
 
 // Ensure returns the reference of a node image that the engine has: one that is
-// there already, or kind's own, which a digest pins, where it can be pulled; else
-// an assembled one.
+// there already or can be pulled; else an assembled one.
 func Ensure(l layout.Layout) (string, error) {
 	version, err := bins.Version(l, bins.Kube)
 	if err != nil {
 		return "", err
 	}
-	for _, ref := range []string{"kindest/node:" + version, defaults.Image} {
-		if present(ref) {
-			return ref, nil
-		}
-	}
-	if registry.Reachable() && pull(defaults.Image) == nil {
-		return defaults.Image, nil
+	if ref, ok := available(version, registry.Reachable()); ok {
+		return ref, nil
 	}
 	return assembled(l, version)
 }
 
+// available finds or pulls kind's image. With an assembled image there, an earlier
+// pull failed: then only a registry that answers is tried.
+func available(version string, reachable bool) (ref string, ok bool) {
+	for _, ref := range []string{released, "kindest/node:" + version} {
+		if present(ref) {
+			return ref, true
+		}
+	}
+	if have, err := assembledImages(); !reachable && err == nil && len(have) > 0 {
+		return "", false
+	}
+	return released, pull(released, pullPatience(reachable)) == nil
+}
+
 func present(ref string) bool { return exec.Command("docker", "image", "inspect", ref).Run() == nil }
 
-func pull(ref string) error {
-	return say.Step("pull "+ref, func() error { return run(exec.Command("docker", "pull", "--quiet", ref)) })
+// pullPatience limits a pull. The engine may have a mirror or a proxy when no registry answers this process.
+func pullPatience(reachable bool) time.Duration {
+	if reachable {
+		return 10 * time.Minute
+	}
+	return 15 * time.Second
+}
+
+func pull(ref string, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return say.Step("pull "+ref, func() error { return run(exec.CommandContext(ctx, "docker", "pull", "--quiet", ref)) })
 }
 
 // assembled returns the image of the present inputs, made if need be.
 func assembled(l layout.Layout, version string) (string, error) {
 	if err := preflight.Images(); err != nil {
-		return "", fmt.Errorf("%s cannot be pulled, and to assemble a node image: %w", defaults.Image, err)
+		return "", fmt.Errorf("cannot pull %s, nor assemble a node image: %w", released, err)
 	}
 	var kube, debian error
 	var lanes sync.WaitGroup
@@ -108,16 +129,21 @@ func baseFiles(l layout.Layout) (string, error) {
 
 // inputs names all that an image is made of. The module's folder has its version.
 func inputs(l layout.Layout, base string) (string, error) {
+	pause, err := filepath.Glob(l.Source("pause", "*.go"))
+	if err != nil {
+		return "", err
+	}
 	h := sha256.New()
 	fmt.Fprintln(h, recipe, base)
-	for _, path := range []string{bins.Mark(l, bins.Kube), l.ImageSource(folder, "image.yaml"), l.ImageSource("pause", "image.yaml")} {
+	sources := []string{bins.Mark(l, bins.Kube), l.ImageSource(folder, "image.yaml"), l.ImageSource("pause", "image.yaml")}
+	for _, path := range append(sources, pause...) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return "", err
 		}
 		fmt.Fprintf(h, "%x\n", sha256.Sum256(text))
 	}
-	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -131,16 +157,19 @@ func inputs(l layout.Layout, base string) (string, error) {
 // removeOthers removes assembled images of other inputs. One that a cluster runs
 // on stays.
 func removeOthers(ref string) error {
-	out, err := exec.Command("docker", "image", "list", "--format", "{{.Repository}}:{{.Tag}}", own).Output()
-	if err != nil {
-		return err
-	}
-	for name := range strings.FieldsSeq(string(out)) {
+	names, err := assembledImages()
+	for _, name := range names {
 		if name != ref {
 			_ = exec.Command("docker", "image", "rm", name).Run()
 		}
 	}
-	return nil
+	return err
+}
+
+// assembledImages are the names of those that the engine has.
+func assembledImages() ([]string, error) {
+	out, err := exec.Command("docker", "image", "list", "--format", "{{.Repository}}:{{.Tag}}", own).Output()
+	return strings.Fields(string(out)), err
 }
 
 // run runs the command, and has its output in the error.

@@ -6,13 +6,17 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/hack/local/internal/bins"
+	"replab.dev/hack/local/internal/layout"
 )
 
 func TestBaseSpec(t *testing.T) {
@@ -78,5 +82,131 @@ func TestManifestsAreYAML(t *testing.T) {
 				t.Errorf("%s: %+v, %v", path, object, err)
 			}
 		}
+	}
+}
+
+func TestReleasedImageHasThePinnedVersion(t *testing.T) {
+	l, err := layout.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, err := bins.Version(l, bins.Kube)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(released, "kindest/node:"+version+"@sha256:") {
+		t.Errorf("the image is %s, and hack/local/kube/go.mod pins %s", released, version)
+	}
+}
+
+func TestPullIsTriedWithoutAReachableRegistry(t *testing.T) {
+	const version = "v1.2.3"
+	for name, c := range map[string]struct {
+		docker    string // what succeeds, as a pattern of sh
+		reachable bool
+		want      string
+	}{
+		"the released image is there":   {docker: `"image inspect "*@sha256:*`, want: released},
+		"its tag is there":              {docker: `"image inspect kindest/node:v1.2.3"`, want: "kindest/node:v1.2.3"},
+		"a registry answers":            {docker: `"pull --quiet "*@sha256:*`, reachable: true, want: released},
+		"the engine has a mirror":       {docker: `"pull --quiet "*@sha256:*`, want: released},
+		"an assembled one is there":     {docker: `"pull "*|"image list "*`},
+		"assembled, a registry answers": {docker: `"pull "*|"image list "*`, reachable: true, want: released},
+		"nothing":                       {docker: "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fakeDocker(t, "case \"$*\" in "+c.docker+") echo "+own+":x;; *) exit 1;; esac")
+			if ref, ok := available(version, c.reachable); ok != (c.want != "") || ok && ref != c.want {
+				t.Errorf("got %q, %v; want %q", ref, ok, c.want)
+			}
+		})
+	}
+}
+
+func TestPullEndsWithItsPatience(t *testing.T) {
+	fakeDocker(t, "exec sleep 600")
+	begin := time.Now()
+	if pull("x", 50*time.Millisecond) == nil || time.Since(begin) > time.Minute {
+		t.Errorf("an engine that does not end was waited for, for %s", time.Since(begin))
+	}
+	if pullPatience(true) <= pullPatience(false) {
+		t.Error("a registry that answers gets no more time than one that does not")
+	}
+}
+
+// fakeDocker has this test call a script in place of docker.
+func fakeDocker(t *testing.T, script string) {
+	t.Helper()
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+}
+
+// TestPatternsMatchKindsFiles holds what is replaced and read against the files of the pinned kind.
+func TestPatternsMatchKindsFiles(t *testing.T) {
+	l, err := layout.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := baseFiles(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := os.ReadFile(filepath.Join(base, "etc/containerd/config.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := containerdConfig(config); err != nil || bytes.Equal(got, config) {
+		t.Errorf("the configuration is unchanged: %v", err)
+	}
+	if got, err := sandboxImage(config); err != nil || !strings.Contains(got, "/pause:") {
+		t.Errorf("the sandbox image is %q: %v", got, err)
+	}
+	if got, err := storageManifest("v1"); err != nil || !strings.Contains(got, provisioner("v1")) {
+		t.Errorf("the manifest is %s: %v", got, err)
+	}
+}
+
+func TestPatternsThatMissFail(t *testing.T) {
+	if _, err := containerdConfig([]byte("version = 9\n")); err == nil {
+		t.Error("a configuration without the score is accepted")
+	}
+	if got, err := sandboxImage([]byte("version = 9\n")); err == nil {
+		t.Errorf("a configuration without a sandbox image has %q", got)
+	}
+	if got, err := replaced("text", "missing", "new"); err == nil {
+		t.Errorf("a replacement that misses gives %q", got)
+	}
+}
+
+func TestInputsFollowThePauseProgram(t *testing.T) {
+	l := layout.Layout{Checkout: t.TempDir(), Dir: t.TempDir()}
+	sum := func(program string) string {
+		t.Helper()
+		for path, text := range map[string]string{
+			bins.Mark(l, bins.Kube): "kube", l.ImageSource(folder, "image.yaml"): "node", l.ImageSource("pause", "image.yaml"): "pause",
+			l.Source("pause", "main.go"): program,
+		} {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		key, err := inputs(l, "base")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	first := sum("package main")
+	if sum("package main") != first {
+		t.Error("nothing changed and the inputs did")
+	}
+	if sum("package main // changed") == first {
+		t.Error("another pause program makes the same inputs")
 	}
 }
