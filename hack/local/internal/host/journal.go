@@ -42,7 +42,7 @@ var sysctls = map[string]string{
 	"net/bridge/bridge-nf-call-ip6tables": "1",
 }
 
-// otherSysctls are set by the kubelet and kube-proxy as they see fit.
+// otherSysctls are set by the engine, the kubelet and kube-proxy as they see fit.
 var otherSysctls = []string{
 	"kernel/panic",
 	"kernel/panic_on_oops",
@@ -51,6 +51,9 @@ var otherSysctls = []string{
 	"vm/overcommit_memory",
 	"vm/panic_on_oom",
 	"net/ipv4/conf/all/route_localnet",
+	// The network of kind has IPv6.
+	"net/ipv6/conf/all/forwarding",
+	"net/ipv6/conf/default/forwarding",
 }
 
 // hostFolders are made by components whose code knows no other place for them.
@@ -99,6 +102,8 @@ func OpenJournal(path string) (Journal, error) {
 	return j, j.write(path)
 }
 
+// currentSysctls leaves out net/bridge while its module is not loaded: the engine loads
+// it, and nothing is restored then.
 func currentSysctls() map[string]string {
 	current := map[string]string{}
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(sysctls)), otherSysctls) {
@@ -148,7 +153,7 @@ func SetSysctls() error {
 			// traffic then stays on the bridge, and there is nothing to set.
 			continue
 		}
-		if err := os.WriteFile(filepath.Join("/proc/sys", name), []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(procSys, name), []byte(want), 0o644); err != nil {
 			return fmt.Errorf("set kernel setting %s: %w", strings.ReplaceAll(name, "/", "."), err)
 		}
 	}
@@ -161,19 +166,28 @@ func (j Journal) Restore() error {
 	var errs []error
 	boot, err := proc.BootID()
 	if err == nil && boot == j.Boot {
-		for name, value := range j.Sysctls {
-			if now, err := readSysctl(name); err == nil && now != value {
-				errs = append(errs, os.WriteFile(filepath.Join("/proc/sys", name), []byte(value), 0o644))
-			}
-		}
-		errs = append(errs, removeTables(j.Tables))
+		errs = append(errs, j.restoreSysctls(), removeTables(j.Tables))
 	}
 	removeFolders(j.Folders)
 	return errors.Join(errs...)
 }
 
+// restoreSysctls goes by name, since the kernel copies forwarding of net/ipv6/conf/all to
+// default.
+func (j Journal) restoreSysctls() error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(j.Sysctls)) {
+		if now, err := readSysctl(name); err == nil && now != j.Sysctls[name] {
+			errs = append(errs, os.WriteFile(filepath.Join(procSys, name), []byte(j.Sysctls[name]), 0o644))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+var procSys = "/proc/sys" // tests have another
+
 func readSysctl(name string) (string, error) {
-	b, err := os.ReadFile(filepath.Join("/proc/sys", name))
+	b, err := os.ReadFile(filepath.Join(procSys, name))
 	return strings.TrimSpace(string(b)), err
 }
 
