@@ -78,14 +78,15 @@ func Up(l layout.Layout) error {
 func explain(l layout.Layout) {
 	say.Line("No Docker engine answers, so one is started in %s. While it is up, the machine has:", l.Engine())
 	say.Line("  - the bridges docker0 and br-*, chains of iptables named DOCKER*, the cgroup %s;", cgroup)
-	say.Line("  - kernel settings as Docker and Kubernetes want them, such as forwarding between networks; %s has those from before.", journalPath(l))
+	say.Line("  - kernel settings as Docker and Kubernetes want them; %s has those from before.", journalPath(l))
+	say.Line("  - IP forwarding: this machine forwards packets between its networks, also for other machines, until make cluster-down.")
 	say.Line("Undo: make cluster-down. Debian's package stays, and its service starts at the next boot: apt-get purge --auto-remove docker.io")
 }
 
 // install installs Debian's engine. Ours has data and a socket of its own.
 func install(l layout.Layout) error {
 	if err := preflight.Root(); err != nil {
-		return fmt.Errorf("no Docker engine answers, and to start one: %w", err)
+		return fmt.Errorf("no Docker engine answers, and none can be started: %w", err)
 	}
 	return preflight.Engine(l)
 }
