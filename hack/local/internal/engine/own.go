@@ -176,8 +176,8 @@ func start(l layout.Layout, d proc.Daemon) error {
 // Down ends our own engine with all that runs on it, and gives the machine back
 // as it was. Its images stay unless they are to go too.
 func Down(l layout.Layout, purge bool) error {
-	// Left by an image whose assembly was interrupted.
-	if err := errors.Join(host.Unmount(l.Run()), host.Remove(l.Run())); err != nil {
+	// Left by an installation or by an image's assembly that was interrupted.
+	if err := errors.Join(preflight.AllowServices(), host.Unmount(l.Run()), host.Remove(l.Run())); err != nil {
 		return err
 	}
 	journal, err := host.ReadJournal(journalPath(l))

@@ -5,10 +5,12 @@ package engine
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"replab.dev/hack/local/internal/layout"
+	"replab.dev/hack/local/internal/preflight"
 	"replab.dev/hack/local/internal/say"
 )
 
@@ -21,5 +23,21 @@ func TestExplainNamesForwardingForOthers(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing from:\n%s", want, out.String())
 		}
+	}
+}
+
+func TestDownAllowsServicesAgain(t *testing.T) {
+	preflight.PolicyFile = filepath.Join(t.TempDir(), "policy-rc.d")
+	t.Cleanup(func() { preflight.PolicyFile = "/usr/sbin/policy-rc.d" })
+	// As an installation leaves it that was killed.
+	text := "#!/bin/sh\n# replab: packages start no services while they are installed\nexit 101\n"
+	if err := os.WriteFile(preflight.PolicyFile, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := Down(layout.Layout{Dir: t.TempDir()}, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(preflight.PolicyFile); err == nil {
+		t.Error("the policy is left behind")
 	}
 }

@@ -1,13 +1,14 @@
-// Package preflight finds out, before anything is changed, whether the machine
-// can run the cluster, and says in one sentence what is missing.
+// Package preflight checks the machine and installs missing Debian packages.
 package preflight
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
@@ -123,6 +124,9 @@ var installing sync.Mutex
 func packages(wanted []string) error {
 	installing.Lock()
 	defer installing.Unlock()
+	if err := AllowServices(); err != nil {
+		return err
+	}
 	missing, err := missingPackages(wanted)
 	if err != nil || len(missing) == 0 {
 		return err
@@ -141,7 +145,7 @@ func packages(wanted []string) error {
 
 func missingPackages(wanted []string) ([]string, error) {
 	if _, err := exec.LookPath("dpkg-query"); err != nil {
-		return nil, errors.New("this takes Debian packages, and the machine is no Debian")
+		return nil, errors.New("dpkg-query is missing: use Debian, or start a Docker engine")
 	}
 	// It fails when it does not know one of them, and still lists the others.
 	out, _ := exec.Command("dpkg-query", append([]string{"-W", "-f=${Package} ${db:Status-Status}\n"}, wanted...)...).Output()
@@ -160,51 +164,73 @@ func missingFrom(wanted []string, answer string) []string {
 	return missing
 }
 
-// install tries with the package lists that are there and renews them only when
-// that fails, since renewing takes longer than all the rest.
+// install forbids services meanwhile. An interrupt ends this process once apt-get has
+// ended and services are allowed again; a second one ends it at once.
 func install(names []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
 	allow, err := forbidServices()
 	if err != nil {
 		return err
 	}
-	return errors.Join(installQuietly(names), allow())
+	err = errors.Join(installQuietly(ctx, names), allow())
+	if ctx.Err() != nil {
+		stop()
+		return errors.Join(err, unix.Kill(os.Getpid(), unix.SIGINT))
+	}
+	return err
 }
 
-var policyFile = "/usr/sbin/policy-rc.d" // tests have another
+// PolicyFile says whether packages may start their services; tests have another.
+var PolicyFile = "/usr/sbin/policy-rc.d"
 
 const policy = "#!/bin/sh\n# replab: packages start no services while they are installed\nexit 101\n"
 
 // forbidServices keeps packages from starting their services, until the returned
-// function is called. A policy that the machine has stays, but for one of ours that
-// was left behind.
+// function is called. A policy that the machine has stays.
 func forbidServices() (allow func() error, err error) {
-	text, err := os.ReadFile(policyFile)
-	if err == nil && string(text) != policy {
+	if _, err := os.Lstat(PolicyFile); err == nil {
 		return func() error { return nil }, nil
 	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	return func() error { return os.Remove(policyFile) }, os.WriteFile(policyFile, []byte(policy), 0o755)
+	return AllowServices, os.WriteFile(PolicyFile, []byte(policy), 0o755)
 }
 
-func installQuietly(names []string) error {
-	// Other people's packages stay: Docker's own conflicts with Debian's.
-	args := append([]string{"install", "--yes", "--no-remove", "--no-install-recommends"}, names...)
-	if _, err := apt(args...); err == nil {
+// AllowServices removes the policy of an installation that was killed. Another
+// policy stays.
+func AllowServices() error {
+	text, err := os.ReadFile(PolicyFile)
+	if errors.Is(err, os.ErrNotExist) || err == nil && string(text) != policy {
 		return nil
 	}
-	if out, err := apt("update"); err != nil {
+	if err != nil {
+		return err
+	}
+	return os.Remove(PolicyFile)
+}
+
+// installQuietly tries with the package lists that are there and renews them only when
+// that fails, since renewing takes longer than all the rest.
+func installQuietly(ctx context.Context, names []string) error {
+	// Other people's packages stay: Docker's own conflicts with Debian's.
+	args := append([]string{"install", "--yes", "--no-remove", "--no-install-recommends"}, names...)
+	if _, err := apt(ctx, args...); err == nil {
+		return nil
+	}
+	if out, err := apt(ctx, "update"); err != nil {
 		return errors.New(lastLine(out))
 	}
-	if out, err := apt(args...); err != nil {
+	if out, err := apt(ctx, args...); err != nil {
 		return errors.New(lastLine(out))
 	}
 	return nil
 }
 
-func apt(args ...string) ([]byte, error) {
-	cmd := exec.Command("apt-get", append([]string{"--quiet", "--option=DPkg::Lock::Timeout=120"}, args...)...) // the machine may be at its daily update
+// apt interrupts apt-get with ctx, and waits until it has ended.
+func apt(ctx context.Context, args ...string) ([]byte, error) {
+	// The machine may be at its daily update.
+	cmd := exec.CommandContext(ctx, "apt-get", append([]string{"--quiet", "--option=DPkg::Lock::Timeout=120"}, args...)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGINT) }
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	return cmd.CombinedOutput()
 }
