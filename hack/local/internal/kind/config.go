@@ -2,6 +2,7 @@ package kind
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 
@@ -11,8 +12,16 @@ import (
 // oldCgroups lets the kubelet start on cgroup v1, which it refuses otherwise.
 const oldCgroups = "kind: KubeletConfiguration\nfailCgroupV1: false\n"
 
-// configure completes a configuration for the machine, and counts its nodes.
-func configure(text []byte, cgroupV1 bool) (config []byte, nodes int, err error) {
+// patches is where nodes have patchesFolder of the checkout. By this mount a cluster is
+// known as ours.
+const (
+	patches       = "/patches"
+	patchesFolder = "config/kind/patches"
+)
+
+// configure completes a configuration for the machine, and counts its nodes. from is
+// the path of the patches.
+func configure(text []byte, from string, cgroupV1 bool) (config []byte, nodes int, err error) {
 	var c map[string]any
 	if err := yaml.Unmarshal(text, &c); err != nil {
 		return nil, 0, err
@@ -20,16 +29,38 @@ func configure(text []byte, cgroupV1 bool) (config []byte, nodes int, err error)
 	if c["kind"] != "Cluster" {
 		return nil, 0, errors.New("this is no configuration of kind: it must have kind: Cluster")
 	}
-	nodes = 1 // without a list
-	if list, ok := c["nodes"].([]any); ok {
-		nodes = len(list)
+	list, ok := c["nodes"].([]any)
+	if !ok {
+		list = []any{map[string]any{"role": "control-plane"}} // kind's default
 	}
+	for _, node := range list {
+		if err := mount(node, from); err != nil {
+			return nil, 0, err
+		}
+	}
+	c["nodes"] = list
 	if cgroupV1 {
 		patches, _ := c["kubeadmConfigPatches"].([]any)
 		c["kubeadmConfigPatches"] = append(patches, oldCgroups)
 	}
 	config, err = yaml.Marshal(c)
-	return config, nodes, err
+	return config, len(list), err
+}
+
+// mount adds the mount of patches to a node.
+func mount(node any, from string) error {
+	n, ok := node.(map[string]any)
+	if !ok {
+		return errors.New("a node is no object")
+	}
+	mounts, _ := n["extraMounts"].([]any)
+	for _, m := range mounts {
+		if m, ok := m.(map[string]any); ok && m["containerPath"] == patches {
+			return fmt.Errorf("remove the mount of %s: make cluster-up mounts %s there", patches, patchesFolder)
+		}
+	}
+	n["extraMounts"] = append(mounts, map[string]any{"hostPath": from, "containerPath": patches, "readOnly": true})
+	return nil
 }
 
 // cgroupV1 tells whether this machine has the old control groups. On other

@@ -20,7 +20,7 @@ func TestConfigureTheFilesOfTheProject(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, cgroupV1 := range []bool{false, true} {
-			config, nodes, err := configure(text, cgroupV1)
+			config, nodes, err := configure(text, "/here/config/kind/patches", cgroupV1)
 			if err != nil || nodes != want {
 				t.Errorf("%s: %d nodes, want %d: %v", name, nodes, want, err)
 			}
@@ -32,11 +32,29 @@ func TestConfigureTheFilesOfTheProject(t *testing.T) {
 }
 
 func TestConfigureKeepsPatches(t *testing.T) {
-	config, _, err := configure([]byte("kind: Cluster\nkubeadmConfigPatches: [mine]\n"), true)
+	config, _, err := configure([]byte("kind: Cluster\nkubeadmConfigPatches: [mine]\n"), "/here", true)
 	if err != nil || !strings.Contains(string(config), "- mine\n") || !strings.Contains(string(config), "failCgroupV1") {
 		t.Errorf("got %s, %v", config, err)
 	}
-	if _, _, err := configure([]byte("kind: Pod\n"), true); err == nil {
+	if _, _, err := configure([]byte("kind: Pod\n"), "/here", true); err == nil {
 		t.Error("another file is taken for a configuration")
+	}
+}
+
+// cluster-down deletes only a cluster with the mount.
+func TestConfigureMountsPatchesInEachNode(t *testing.T) {
+	for text, want := range map[string]int{
+		"kind: Cluster\n": 1,
+		"kind: Cluster\nnodes: [{role: control-plane}, {role: worker, extraMounts: [{hostPath: /a, containerPath: /b}]}]\n": 2,
+	} {
+		config, nodes, err := configure([]byte(text), "/here/config/kind/patches", false)
+		if err != nil || nodes != want || strings.Count(string(config), "containerPath: /patches\n") != want ||
+			strings.Count(string(config), "hostPath: /here/config/kind/patches\n") != want {
+			t.Errorf("%s: %d nodes, %v\n%s", text, nodes, err, config)
+		}
+	}
+	const others = "kind: Cluster\nnodes: [{extraMounts: [{hostPath: /mine, containerPath: /patches}]}]\n"
+	if config, _, err := configure([]byte(others), "/here/config/kind/patches", false); err == nil {
+		t.Errorf("another folder is mounted there: %s", config)
 	}
 }

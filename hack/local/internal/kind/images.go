@@ -79,7 +79,7 @@ func (w Wish) Prepare(l layout.Layout) error {
 	}
 	if from == Packages {
 		if err := preflight.Images(); err != nil {
-			return fmt.Errorf("public images cannot be pulled, and to assemble others: %w", err)
+			return fmt.Errorf("cannot assemble images from packages: %w", err)
 		}
 	}
 	var k6, images error

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -35,7 +36,7 @@ func Up(l layout.Layout, file string, w Wish) error {
 	if err != nil {
 		return err
 	}
-	config, wanted, err := configure(text, cgroupV1())
+	config, wanted, err := configure(text, filepath.Join(l.Checkout, patchesFolder), cgroupV1())
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
@@ -51,18 +52,20 @@ func Up(l layout.Layout, file string, w Wish) error {
 	case len(existing) == 0:
 		var images error
 		var lane sync.WaitGroup
-		// All of them take longer than a cluster: they are made when they are brought.
+		// Only named images are prepared here; preparing all takes longer than creating the cluster.
 		if w.named() {
 			lane.Go(func() { images = w.Prepare(l) })
 		}
 		err = create(l, p, config, wanted)
 		lane.Wait()
 		err = errors.Join(err, images)
-	case belongsElsewhere(l, existing) != "":
-		return foreign(l, existing)
-	case len(existing) != wanted:
-		return fmt.Errorf("the cluster has %d nodes and %s asks for %d: run make cluster-down first", len(existing), file, wanted)
 	default:
+		if err := ours(l, existing); err != nil {
+			return err
+		}
+		if len(existing) != wanted {
+			return fmt.Errorf("the cluster has %d nodes and %s asks for %d: run make cluster-down first", len(existing), file, wanted)
+		}
 		err = repair(l, p, existing, config)
 	}
 	if err != nil {
@@ -101,7 +104,10 @@ func create(l layout.Layout, p *cluster.Provider, config []byte, nodes int) erro
 
 // repair starts the nodes. Where their creation was interrupted, it creates them anew.
 func repair(l layout.Layout, p *cluster.Provider, existing []nodes.Node, config []byte) error {
-	if err := start(existing); err != nil || !unfinished(existing) {
+	if err := start(existing); err != nil {
+		return err
+	}
+	if anew, err := unfinished(existing); err != nil || !anew {
 		return err
 	}
 	if err := p.Delete(Name, l.Kubeconfig()); err != nil {
@@ -110,40 +116,72 @@ func repair(l layout.Layout, p *cluster.Provider, existing []nodes.Node, config 
 	return create(l, p, config, len(existing))
 }
 
-// belongsElsewhere is the checkout that the cluster was made from, if that is
-// another one: all clusters have one name.
-func belongsElsewhere(l layout.Layout, all []nodes.Node) string {
-	const source = `{{range .Mounts}}{{if eq .Destination "/patches"}}{{.Source}}{{end}}{{end}}`
+// ours refuses a cluster that was not made from this checkout: all clusters have one
+// name. A node's mount of patches names the checkout.
+func ours(l layout.Layout, all []nodes.Node) error {
+	const source = `{{range .Mounts}}{{if eq .Destination "` + patches + `"}}{{.Source}}{{end}}{{end}}`
+	var elsewhere string
 	for _, n := range all {
-		out, err := exec.Command("docker", "inspect", "--format", source, n.String()).Output()
-		checkout, ours := strings.CutSuffix(strings.TrimSpace(string(out)), "/config/kind/patches")
-		if err == nil && ours && checkout != l.Checkout {
-			return checkout
+		out, err := docker("inspect", "--format", source, n.String())
+		if err != nil {
+			return err
+		}
+		checkout, made := strings.CutSuffix(out, "/"+patchesFolder)
+		if made && checkout == l.Checkout {
+			return nil
+		}
+		if made {
+			elsewhere = checkout
 		}
 	}
-	return ""
+	switch {
+	case len(all) == 0:
+		return nil
+	case elsewhere != "":
+		return fmt.Errorf("the cluster %s was made from %s: run make cluster-down there first", Name, elsewhere)
+	}
+	return fmt.Errorf("the cluster %s was not made by make cluster-up; to delete it: docker rm --force --volumes %s", Name, strings.Join(names(all), " "))
 }
 
-func foreign(l layout.Layout, all []nodes.Node) error {
-	return fmt.Errorf("the cluster %s was made from %s: run make cluster-down there first", Name, belongsElsewhere(l, all))
-}
-
-// unfinished tells whether the creation of the cluster was interrupted.
-func unfinished(all []nodes.Node) bool {
+// unfinished tells whether the creation of the cluster was interrupted. docker's own
+// failures also end with 1, so the answer of test is printed.
+func unfinished(all []nodes.Node) (bool, error) {
 	planes, err := nodeutils.ControlPlaneNodes(all)
-	return err == nil && len(planes) > 0 && exec.Command("docker", "exec", planes[0].String(), "test", "-e", "/etc/kubernetes/admin.conf").Run() != nil
+	if err != nil || len(planes) == 0 {
+		return false, explain(err)
+	}
+	out, err := docker("exec", planes[0].String(), "sh", "-c", "test -e /etc/kubernetes/admin.conf; echo $?")
+	switch {
+	case err != nil:
+		return false, err
+	case out == "0" || out == "1":
+		return out == "1", nil
+	}
+	return false, fmt.Errorf("cannot see whether node %s was set up: test answers %q", planes[0], out)
+}
+
+// docker returns what the command prints, trimmed, and has its errors in the error.
+func docker(args ...string) (string, error) {
+	var failed *exec.ExitError
+	out, err := exec.Command("docker", args...).Output()
+	if errors.As(err, &failed) {
+		err = fmt.Errorf("docker %s: %w: %s", args[0], err, strings.TrimSpace(string(failed.Stderr)))
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+func names(all []nodes.Node) []string {
+	var names []string
+	for _, n := range all {
+		names = append(names, n.String())
+	}
+	return names
 }
 
 // start starts nodes that were stopped, by a restart of the machine or of the engine.
 func start(all []nodes.Node) error {
-	args := []string{"start"}
-	for _, n := range all {
-		args = append(args, n.String())
-	}
-	if out, err := exec.Command("docker", args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("docker start: %w: %s", err, strings.TrimSpace(string(out)))
-	}
-	return nil
+	_, err := docker(append([]string{"start"}, names(all)...)...)
+	return err
 }
 
 // checks are what must hold of a cluster before anything is installed in it. kind
@@ -194,12 +232,14 @@ func Down(l layout.Layout, purge bool) error {
 		return err
 	}
 	if reached {
-		if all, err := provider().ListNodes(Name); err == nil && belongsElsewhere(l, all) != "" {
-			return foreign(l, all)
+		if all, err := provider().ListNodes(Name); err == nil {
+			if err := ours(l, all); err != nil {
+				return err
+			}
 		}
 		err := say.Slow("delete the cluster", func() error { return explain(provider().Delete(Name, l.Kubeconfig())) })
 		if err != nil {
-			say.Line("  the cluster is not deleted in order: %s", err)
+			say.Line("  could not delete the cluster: %s", err)
 		}
 	}
 	if err := engine.Down(l, purge); err != nil {
