@@ -16,19 +16,9 @@ import (
 	"replab.dev/hack/local/internal/say"
 )
 
-// errAbsent is of an image whose source is not in the checkout (yet).
-var errAbsent = errors.New("its source is not in this checkout")
-
 // compile builds the Go package and returns the binary's path.
 func (d Definition) compile(l layout.Layout) (string, error) {
 	module := filepath.Join(l.Checkout, d.Go.Module)
-	sources, err := filepath.Glob(filepath.Join(module, d.Go.Package, "*.go"))
-	if err != nil {
-		return "", err
-	}
-	if len(sources) == 0 {
-		return "", errAbsent
-	}
 	target := l.Images(d.Folder, "binary")
 	flags := "-s -w"
 	if version := os.Getenv("VERSION"); version != "" && d.Go.Version != "" {
@@ -46,7 +36,7 @@ func (d Definition) compile(l layout.Layout) (string, error) {
 	})
 }
 
-// pack writes a layer that holds the binary and a /tmp that everybody may write.
+// pack writes a layer that holds the binary.
 // Times are left out, so that the same binary makes the same layer.
 func pack(binary, at string, to io.Writer) error {
 	in, err := os.Open(binary)
@@ -63,9 +53,6 @@ func pack(binary, at string, to io.Writer) error {
 		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir, Mode: 0o755}); err != nil {
 			return err
 		}
-	}
-	if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}); err != nil {
-		return err
 	}
 	header := &tar.Header{Typeflag: tar.TypeReg, Name: strings.TrimPrefix(at, "/"), Mode: 0o755, Size: info.Size()}
 	if err := w.WriteHeader(header); err != nil {

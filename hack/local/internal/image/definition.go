@@ -110,7 +110,7 @@ func link(all []Definition) error {
 		}
 		i := slices.IndexFunc(all, func(other Definition) bool { return other.Folder == d.Extends.Image && other.Extends == nil })
 		if i < 0 {
-			return fmt.Errorf("%s extends %q, which is no image that extends none", d.Name, d.Extends.Image)
+			return fmt.Errorf("%s: cannot extend %q: choose an existing image without extends", d.Name, d.Extends.Image)
 		}
 		d.Extends.below = &all[i]
 	}

@@ -61,11 +61,43 @@ func TestDefinitions(t *testing.T) {
 	}
 	for _, d := range all {
 		if slices.Contains([]string{"sysbench", "node", "pause"}, d.Folder) {
-			continue // no pod's: benches run it from its root file system, and kind's nodes are made of it
+			if !d.Optional {
+				t.Errorf("%s is brought to nodes, and no pod uses it", d.Name)
+			}
+			continue // benches run it from its root file system, and kind's nodes are made of it
 		}
 		if !strings.Contains(users.String(), d.Name) {
 			t.Errorf("neither config/packages/values.yaml nor a manifest of hack/local names %s", d.Name)
 		}
+	}
+}
+
+// TestImageIsAsTheDockerfileSays: the local cluster does not run the Dockerfile.
+func TestImageIsAsTheDockerfileSays(t *testing.T) {
+	l, err := layout.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dockerfile, err := os.ReadFile(filepath.Join(l.Checkout, "Dockerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stages := strings.Split(string(dockerfile), "\nFROM ")
+	all, err := Load(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := all[slices.IndexFunc(all, func(d Definition) bool { return d.Folder == "replab" })]
+	entrypoint, err := json.Marshal(d.Config.Entrypoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "scratch\nCOPY --from=build /replab " + d.Go.Path + "\nUSER " + d.Config.User + "\nENTRYPOINT " + string(entrypoint)
+	if last := strings.TrimSpace(stages[len(stages)-1]); last != want {
+		t.Errorf("the Dockerfile's last stage is\n%s\nand the image is\n%s", last, want)
+	}
+	if !strings.Contains(string(dockerfile), " -o /replab "+d.Go.Package+"\n") {
+		t.Errorf("the Dockerfile compiles another package than %s", d.Go.Package)
 	}
 }
 
@@ -126,7 +158,7 @@ func TestPackIsRepeatable(t *testing.T) {
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
 		t.Error("the same binary made two different layers")
 	}
-	if names := slices.Sorted(maps.Keys(untar(t, &a))); !slices.Equal(names, []string{"program", "tmp/"}) {
+	if names := slices.Sorted(maps.Keys(untar(t, &a))); !slices.Equal(names, []string{"program"}) {
 		t.Errorf("got %q", names)
 	}
 }
@@ -184,7 +216,7 @@ func TestAnImageMayExtendAnother(t *testing.T) {
 		return key, names
 	}
 	first, names := made("one")
-	if want := []string{"bin/ bin/a tmp/", "bin/ bin/start tmp/"}; !slices.Equal(names, want) {
+	if want := []string{"bin/ bin/a", "bin/ bin/start"}; !slices.Equal(names, want) {
 		t.Errorf("its layers hold %q, want %q", names, want)
 	}
 	if second, _ := made("two"); second == first {

@@ -16,18 +16,9 @@ import (
 	"replab.dev/hack/local/internal/say"
 )
 
-// Store is containerd's images in the namespace that the kubelet looks in.
-type Store struct {
-	// Name tells several stores apart, for people to read.
-	Name string
-	// Command runs ctr.
-	Command []string
-}
-
-// Node is the store of a node of kind.
-func Node(container string) Store {
-	return Store{Name: container, Command: []string{"docker", "exec", "--interactive", container, "ctr"}}
-}
+// Store is a node of kind, by the name of its container: its images of containerd, in the
+// namespace that the kubelet looks in.
+type Store string
 
 // stamp remembers what an imported image was made of, so that a large layer need
 // not be read again to know that nothing changed.
@@ -59,7 +50,7 @@ func prepare(l layout.Layout, all []Definition, only []string, mine func(Definit
 		if !d.wanted(only) || !mine(d) {
 			continue
 		}
-		if _, err := d.layers(l); err != nil && !errors.Is(err, errAbsent) {
+		if _, err := d.layers(l); err != nil {
 			return fmt.Errorf("image %s: %w", d.Name, err)
 		}
 	}
@@ -87,12 +78,7 @@ func EnsureAll(l layout.Layout, only []string, stores ...Store) error {
 		if !d.wanted(only) {
 			continue
 		}
-		err := d.ensure(l, stores, present)
-		if errors.Is(err, errAbsent) && len(only) == 0 {
-			say.Line("  %9s  %s: %s", "skipped", d.Name, err)
-			continue
-		}
-		if err != nil {
+		if err := d.ensure(l, stores, present); err != nil {
 			return fmt.Errorf("image %s: %w", d.Name, err)
 		}
 	}
@@ -132,7 +118,7 @@ func (d Definition) ensure(l layout.Layout, stores []Store, present []map[string
 		}
 		what := "import image " + d.Name
 		if len(stores) > 1 {
-			what += " into " + s.Name
+			what += " into " + string(s)
 		}
 		err := say.Step(what, func() error {
 			digest, err := d.load(s, layers)
@@ -220,8 +206,7 @@ func (s Store) load(write func(io.Writer) error) error {
 }
 
 func (s Store) command(args ...string) *exec.Cmd {
-	all := slices.Concat(s.Command, []string{"--namespace", "k8s.io"}, args)
-	return exec.Command(all[0], all[1:]...)
+	return exec.Command("docker", append([]string{"exec", "--interactive", string(s), "ctr", "--namespace", "k8s.io"}, args...)...)
 }
 
 func readStamp(path string) stamp {

@@ -63,7 +63,7 @@ func Images(l layout.Layout, w Wish) error {
 	say.Line("Images: %s (IMAGES=%s or IMAGES=%s chooses)", from, Public, Packages)
 	var stores []image.Store
 	for _, n := range all {
-		stores = append(stores, image.Node(n.String()))
+		stores = append(stores, image.Store(n.String()))
 	}
 	if err := image.EnsureAll(l, only, stores...); err != nil {
 		return err
