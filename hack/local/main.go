@@ -15,7 +15,6 @@ import (
 	"replab.dev/hack/local/internal/image"
 	"replab.dev/hack/local/internal/kind"
 	"replab.dev/hack/local/internal/layout"
-	"replab.dev/hack/local/internal/nodeimage"
 	"replab.dev/hack/local/internal/preflight"
 )
 
@@ -45,7 +44,7 @@ func command(l layout.Layout) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(up(l), down(l), images(l), engines(l), nodeImage(l), binaries(l), rootfs(l))
+	root.AddCommand(up(l), down(l), images(l), engines(l), binaries(l), rootfs(l))
 	return root
 }
 
@@ -120,26 +119,6 @@ func engines(l layout.Layout) *cobra.Command {
 		},
 	})
 	return root
-}
-
-func nodeImage(l layout.Layout) *cobra.Command {
-	return &cobra.Command{
-		Use: "node-image", Short: "Pull or assemble the image of kind's nodes, and print its name", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			reached, err := engine.Use(l)
-			if err != nil {
-				return err
-			}
-			if !reached {
-				return errors.New("no Docker engine answers: run make cluster-up")
-			}
-			ref, err := nodeimage.Ensure(l)
-			if err == nil {
-				fmt.Println(ref)
-			}
-			return err
-		},
-	}
 }
 
 func binaries(l layout.Layout) *cobra.Command {

@@ -92,7 +92,7 @@ func (g Group) EndProcesses(patience time.Duration) error {
 			return err
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("%d processes of pods do not end, the first is %d", len(ids), ids[0].PID)
+			return fmt.Errorf("%d processes of the Docker engine do not end; the first is %d", len(ids), ids[0].PID)
 		}
 		for _, id := range ids {
 			if id.Alive() {

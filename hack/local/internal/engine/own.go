@@ -115,7 +115,7 @@ func prepare(l layout.Layout) (proc.Daemon, error) {
 	if err := os.WriteFile(config, []byte("{}\n"), 0o644); err != nil {
 		return proc.Daemon{}, err
 	}
-	d := proc.Daemon{Name: name, Path: "/usr/sbin/dockerd", Inputs: []string{config}, Args: []string{
+	d := proc.Daemon{Name: name, Path: "/usr/sbin/dockerd", Args: []string{
 		"--config-file", config, "--data-root", l.Engine("data"), "--exec-root", l.Engine("run"), "--pidfile", l.Engine("pid"),
 		"--host", "unix://" + socket(l), "--exec-opt", "native.cgroupdriver=cgroupfs", "--cgroup-parent", "/" + string(cgroup),
 	}}

@@ -36,9 +36,6 @@ type Daemon struct {
 	Name string
 	Path string
 	Args []string
-	Env  []string
-	// Inputs are files it reads at its start: when one changes, it is restarted.
-	Inputs []string
 }
 
 // Table is where the daemons of one folder are recorded.
@@ -139,7 +136,7 @@ func (t Table) Start(d Daemon) error {
 	cmd.Args[0] = d.Path
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.Env = append([]string{searchPath, "HOME=/root", markOwner + t.Owner, markDaemon + d.Name}, d.Env...)
+	cmd.Env = []string{searchPath, "HOME=/root", markOwner + t.Owner, markDaemon + d.Name}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", d.Name, err)
@@ -222,19 +219,12 @@ func (t Table) write(name string, r record) error {
 // built one must replace the one that runs.
 func (d Daemon) fingerprint() (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q\n", d.Path, d.Args, d.Env)
+	fmt.Fprintf(h, "%q %q\n", d.Path, d.Args)
 	info, err := os.Stat(d.Path)
 	if err != nil {
 		return "", err
 	}
 	fmt.Fprintf(h, "%d %s\n", info.Size(), info.ModTime())
-	for _, input := range d.Inputs {
-		b, err := os.ReadFile(input)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(h, "%x\n", sha256.Sum256(b))
-	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 

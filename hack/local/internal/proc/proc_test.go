@@ -102,13 +102,8 @@ func TestDaemonIsFoundWithoutItsRecord(t *testing.T) {
 	}
 }
 
-func TestDaemonIsOutdatedByItsInputs(t *testing.T) {
+func TestDaemonIsOutdatedByItsArguments(t *testing.T) {
 	tab, d := table(t), sleeper(t)
-	input := filepath.Join(tab.Owner, "conf")
-	d.Inputs = []string{input}
-	if err := os.WriteFile(input, []byte("a"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	if err := tab.Start(d); err != nil {
 		t.Fatal(err)
 	}
@@ -116,10 +111,8 @@ func TestDaemonIsOutdatedByItsInputs(t *testing.T) {
 	if _, current, err := tab.Running(d); !current || err != nil {
 		t.Errorf("current=%v err=%v right after the start", current, err)
 	}
-	if err := os.WriteFile(input, []byte("b"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	d.Args = []string{"601"}
 	if _, current, err := tab.Running(d); current || err != nil {
-		t.Errorf("current=%v err=%v after its input changed", current, err)
+		t.Errorf("current=%v err=%v after its arguments changed", current, err)
 	}
 }

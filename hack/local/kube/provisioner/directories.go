@@ -16,7 +16,7 @@ import (
 // directories provisions volumes as folders below root, on the machine that it runs on.
 type directories struct {
 	root string
-	// node is the only node whose volumes it makes and removes, where each node has a provisioner of its own.
+	// node is the only node whose volumes it makes and removes: each has a provisioner of its own.
 	node string
 }
 
@@ -28,12 +28,12 @@ var (
 
 // ShouldProvision leaves claims of other nodes to their provisioners.
 func (d *directories) ShouldProvision(_ context.Context, claim *v1.PersistentVolumeClaim) bool {
-	return d.node == "" || claim.Annotations[selectedNode] == d.node
+	return claim.Annotations[selectedNode] == d.node
 }
 
 // ShouldDelete leaves volumes of other nodes to their provisioners.
 func (d *directories) ShouldDelete(_ context.Context, pv *v1.PersistentVolume) bool {
-	return d.node == "" || reflect.DeepEqual(pv.Spec.NodeAffinity, on(d.node))
+	return reflect.DeepEqual(pv.Spec.NodeAffinity, on(d.node))
 }
 
 // selectedNode is where the scheduler writes the node of the first pod.

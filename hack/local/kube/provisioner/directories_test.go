@@ -72,7 +72,7 @@ func TestProvisionNeedsANode(t *testing.T) {
 func TestEachNodesProvisionerServesItsOwnVolumes(t *testing.T) {
 	claim := &v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{selectedNode: "a"}}}
 	pv := volume(options("a"), "/volumes/pvc-1")
-	for node, want := range map[string]bool{"": true, "a": true, "b": false} {
+	for node, want := range map[string]bool{"": false, "a": true, "b": false} {
 		d := &directories{node: node}
 		if d.ShouldProvision(t.Context(), claim) != want || d.ShouldDelete(t.Context(), pv) != want {
 			t.Errorf("the provisioner of node %q: want %v for a volume of node a", node, want)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
 )
 
@@ -23,22 +23,21 @@ const name = "replab.dev/directory"
 
 // Main is the process: it serves until it is told to end.
 func Main() {
-	kubeconfig := flag.String("kubeconfig", "", "how to reach the API server")
 	root := flag.String("root", "", "the folder that receives one folder per volume")
-	node := flag.String("node", "", "the one node to serve; with none, all")
+	node := flag.String("node", "", "the one node to serve")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *kubeconfig, &directories{root: *root, node: *node}); err != nil {
+	if err := run(ctx, &directories{root: *root, node: *node}); err != nil {
 		fmt.Fprintln(os.Stderr, "provisioner:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, kubeconfig string, d *directories) error {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+func run(ctx context.Context, d *directories) error {
+	config, err := rest.InClusterConfig()
 	if err != nil {
-		return fmt.Errorf("read kubeconfig: %w", err)
+		return err
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
