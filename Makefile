@@ -214,7 +214,7 @@ bench-cluster: ## Print the figures that need the cluster that CLUSTER names, wi
 	@KUBECONFIG=$(CLUSTER_KUBECONFIG) NAMESPACE=$(NAMESPACE) REPLAB_BENCH=1 \
 	  go test -tags e2e -count=1 -timeout 20m -v -run '^TestBenchCluster$$' $(TEST_ARGS) ./test/benchmark $(print-figures)
 
-# How to reach the machines of kind, and whether the cluster has the Zalando operator, and the k6-operator: asked of the cluster.
+# Docker command for kind; CRDs of optional operators, if installed.
 foreign = REPLAB_DOCKER='$(if $(filter kind,$(CLUSTER)),$(DOCKER))' REPLAB_ZALANDO=$$($(KUBECTL) get crd postgresqls.acid.zalan.do --ignore-not-found --output name) \
   REPLAB_K6_OPERATOR=$$($(KUBECTL) get crd testruns.k6.io --ignore-not-found --output name)
 
@@ -252,7 +252,7 @@ e2e-metrics: cluster-up cluster-images $(HELM) ## Ask a Prometheus under its ope
 .PHONY: images
 images: cluster-images ## Build the images of this checkout and bring them to the cluster that CLUSTER names
 
-# Helm only where its values are asked for, or nobody knows the images: building it takes as long as half a Kubernetes.
+# Helm takes minutes to build. It is used only for HELM_ARGS, another NAMESPACE, or CLUSTER=current.
 .PHONY: install
 install: cluster-images ## Install or upgrade the operator of this checkout on the cluster that CLUSTER names
 	@$(MAKE) --no-print-directory CLUSTER=$(CLUSTER) \
