@@ -21,7 +21,7 @@ var missed = map[v1alpha1.Metric]string{
 	"lagP99Microseconds":       lag,
 	"lagMaxMicroseconds":       lag,
 	"degradedCommits":          "Commits did not wait for a replica. See when in `kubectl replab report NAME --file report.html`: docs/concepts/writes.md#degraded.",
-	"outageMilliseconds":       "See each fault's outage and the phases of the failover in `kubectl replab report NAME --file report.html`: docs/how-to/outage.md.",
+	"outageMilliseconds":       "See each fault's outage and the phases of a failover in `kubectl replab report NAME --file report.html`: docs/how-to/outage.md.",
 	"rejectedWrites":           failures,
 	"indeterminateWrites":      "Writes without a reliable answer are no losses. See when in `kubectl replab report NAME --file report.html`: docs/concepts/writes.md#indeterminate.",
 	"lostWrites":               "Acknowledged writes are gone. Choose another durability or topology: docs/concepts/topologies.md.",
