@@ -220,3 +220,14 @@ func TestWhoLeavesBeforeThereIsAnAnswer(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }
+
+func TestAMissedGoalIsWorseThanAnUnknownOne(t *testing.T) {
+	for _, c := range [][3]int{
+		{ExitUnknown, ExitFailed, ExitFailed}, {ExitFailed, ExitUnknown, ExitFailed}, {ExitFailed, ExitNotRun, ExitNotRun}, {ExitOK, ExitUnknown, ExitUnknown},
+		{ExitOK, ExitOK, ExitOK},
+	} {
+		if got := worse(c[0], c[1]); got != c[2] {
+			t.Errorf("of %d and %d: %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+}

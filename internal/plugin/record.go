@@ -9,11 +9,13 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plain"
@@ -106,7 +108,8 @@ func (r *recorded) told(hindered error) ci.Run {
 	verdict, reasons, text := r.end.told()
 	switch why := cmp.Or(r.why, hindered); {
 	case verdict != "":
-		run.Verdict, run.Reasons = verdict, reasons
+		run.Verdict, run.Reasons = verdict, slices.Concat(reasons, r.end.remarks())
+		text = strings.Join(append(r.end.remarks(), text), "\n")
 	case r.end.code == ExitInterrupted:
 		run.Reasons = []string{"The command was interrupted. A run that was begun goes on."}
 	case why != nil:
@@ -143,6 +146,8 @@ type conclusion struct {
 	begunHere  bool // this command began it
 	experiment *v1alpha1.ReplicationExperiment
 	suite      *v1alpha1.ReplicationSuite
+	// repetitions are the Inconclusive runs that this one replaced.
+	repetitions int
 }
 
 // told is what the end says: the verdict, its reasons, and the result in words.
@@ -159,9 +164,25 @@ func (c conclusion) told() (v1alpha1.Verdict, []string, string) {
 	return "", nil, ""
 }
 
-// undecided tells whether a repetition may give an answer: this command began the experiment, and it was not aborted. A goal that was missed is an
-// answer, which a repetition would remove.
+// undecided tells whether a repetition may give an answer: this command began the experiment, and it was not aborted. A missed goal and a lost write
+// are answers, which a repetition would remove.
 func (c conclusion) undecided() bool {
-	return c.begunHere && c.experiment != nil && c.experiment.Status.Verdict == v1alpha1.VerdictInconclusive && !c.experiment.Spec.Abort && c.code == ExitUnknown &&
-		!slices.ContainsFunc(c.experiment.Status.Goals, func(g v1alpha1.GoalStatus) bool { return g.Met == metav1.ConditionFalse })
+	x := c.experiment
+	if !c.begunHere || x == nil || x.Status.Verdict != v1alpha1.VerdictInconclusive || x.Spec.Abort || c.code != ExitUnknown {
+		return false
+	}
+	lost := x.Status.Writes != nil && ptr.Deref(x.Status.Writes.Lost, 0) > 0
+	missed := func(g v1alpha1.GoalStatus) bool { return g.Met == metav1.ConditionFalse }
+	return !lost && !slices.ContainsFunc(x.Status.Goals, missed)
+}
+
+// remarks say what a verdict alone does not: how this command came to it.
+func (c conclusion) remarks() (remarks []string) {
+	if !c.begunHere {
+		remarks = append(remarks, "This command did not begin the run: it was under way already.")
+	}
+	if c.repetitions > 0 {
+		remarks = append(remarks, fmt.Sprintf("It replaced Inconclusive runs: %d.", c.repetitions))
+	}
+	return remarks
 }

@@ -8,6 +8,7 @@ import (
 
 	parser "github.com/joshdk/go-junit"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 )
@@ -89,9 +90,13 @@ func TestAnInconclusiveExperimentIsRepeated(t *testing.T) {
 	t.Parallel()
 	here := namespace(t)
 	operate(t, here, "semisync", v1alpha1.VerdictInconclusive, atOnce)
-	got := command(t, here, "run", "--retry-inconclusive", "1", file(t, semisync))
+	summary := filepath.Join(t.TempDir(), "summary.md")
+	got := command(t, here, "run", "--retry-inconclusive", "1", "--summary", summary, file(t, semisync))
 	if got.code != ExitUnknown || strings.Count(got.out, "\nVerdict   Inconclusive") != 2 || !strings.Contains(got.out, "Experiment semisync is Inconclusive, and runs again: repetition 1 of 1.") {
 		t.Errorf("%+v", got)
+	}
+	if text := read(t, summary); !strings.Contains(text, "It replaced Inconclusive runs: 1.") {
+		t.Errorf("the summary does not mention the repetition: %s", text)
 	}
 	if again := command(t, here, "run", "--replace", file(t, semisync)); strings.Count(again.out, "\nVerdict   ") != 1 {
 		t.Errorf("without the flag: %+v", again)
@@ -112,10 +117,15 @@ func TestWhatIsNotRepeated(t *testing.T) {
 	others.begunHere = false
 	missed := of(v1alpha1.VerdictInconclusive, false)
 	missed.experiment.Status.Goals = []v1alpha1.GoalStatus{{Met: metav1.ConditionTrue}, {Met: metav1.ConditionFalse}}
+	lost, none := of(v1alpha1.VerdictInconclusive, false), of(v1alpha1.VerdictInconclusive, false)
+	lost.experiment.Status.Writes = &v1alpha1.WritesStatus{Lost: ptr.To[int64](1)}
+	none.experiment.Status.Writes = &v1alpha1.WritesStatus{Lost: ptr.To[int64](0)}
 	for name, c := range map[string]struct {
 		end  conclusion
 		want bool
 	}{
+		"writes lost":   {lost, false},
+		"none lost":     {none, true},
 		"inconclusive":  {of(v1alpha1.VerdictInconclusive, false), true},
 		"passed":        {of(v1alpha1.VerdictPassed, false), false},
 		"invalid":       {of(v1alpha1.VerdictInvalid, false), false},

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -136,6 +137,12 @@ const (
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// worse of two exit codes: a missed goal must not hide behind a run that could not be measured.
+func worse(a, b int) int {
+	order := []int{ExitOK, ExitUnknown, ExitFailed, ExitNotRun}
+	return order[max(slices.Index(order, a), slices.Index(order, b))]
+}
 
 // exitOf an experiment that is over. An experiment that was not accepted was not run.
 func exitOf(x *v1alpha1.ReplicationExperiment) int {

@@ -38,13 +38,13 @@ func runCommand(o *Options) *cobra.Command {
 each other's figures. What else is in the files, such as the ConfigMap of a k6 script, is applied first. All is tried without effect before
 anything runs, so that a field that is wrong is told at once.
 
---junit and --summary write the results of the runs for a CI server. --retry-inconclusive repeats an experiment that could not be measured and missed no
-goal; a suite has retries of its own.
+--junit and --summary write the results of the runs for a CI server. --retry-inconclusive repeats an experiment that could not be measured, missed no
+goal and lost no writes; a suite has retries of its own.
 
 An experiment or a suite runs once. One of the same name that is still under way is shown, also with --replace; one that is over has to make room:
 --replace removes it with its results.
 
-Exit codes: 0 passed, 1 failed, 2 inconclusive or invalid, 3 could not be carried out, of several the worst; 130 interrupted: the run goes on.`,
+Exit codes: 0 passed, 1 failed, 2 inconclusive or invalid, 3 could not be carried out, of several the worst: 3, 1, 2, 0; 130 interrupted: the run goes on.`,
 		Example: `  kubectl replab run experiments/semisync.yaml
   kubectl replab run --replace experiments/single.yaml experiments/semisync.yaml
   kubectl replab run --junit junit.xml --summary "$GITHUB_STEP_SUMMARY" --retry-inconclusive 1 experiments/*.yaml
@@ -138,7 +138,7 @@ func (r *runner) inTurn(ctx context.Context, c Cluster, experiments []*unstructu
 		case code == ExitInterrupted:
 			return exit(code)
 		}
-		worst = max(worst, code)
+		worst = worse(worst, code)
 	}
 	return ending(worst)
 }
@@ -147,6 +147,7 @@ func (r *runner) inTurn(ctx context.Context, c Cluster, experiments []*unstructu
 func (r *runner) repeat(ctx context.Context, c Cluster, x *unstructured.Unstructured) (conclusion, error) {
 	for again := 1; ; again++ {
 		end, err := r.carryOut(ctx, c, x)
+		end.repetitions = again - 1
 		if err != nil || again > r.retries || !end.undecided() {
 			return end, err
 		}

@@ -189,12 +189,12 @@ func TestOfSeveralTheWorstCounts(t *testing.T) {
 	t.Parallel()
 	here := namespace(t)
 	var all []string
-	for i, verdict := range []v1alpha1.Verdict{v1alpha1.VerdictPassed, v1alpha1.VerdictInconclusive, v1alpha1.VerdictFailed} {
+	for i, verdict := range []v1alpha1.Verdict{v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictInconclusive} {
 		name := []string{"first", "second", "third"}[i]
 		all = append(all, strings.Replace(semisync, "name: semisync", "name: "+name, 1))
 		operate(t, here, name, verdict, atOnce)
 	}
-	if got := command(t, here, "run", file(t, strings.Join(all, "\n---\n"))); got.code != ExitUnknown || strings.Count(got.out, "\nVerdict   ") != 3 {
+	if got := command(t, here, "run", file(t, strings.Join(all, "\n---\n"))); got.code != ExitFailed || strings.Count(got.out, "\nVerdict   ") != 3 {
 		t.Errorf("%+v", got)
 	}
 }
