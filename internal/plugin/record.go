@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/plain"
 	"replab.dev/internal/report/ci"
 	"replab.dev/internal/report/markdown"
 	"replab.dev/internal/report/suites"
@@ -27,7 +25,7 @@ import (
 
 // record keeps what came of each run of a command, and writes it into files for a CI server.
 type record struct {
-	junit, summary string
+	junit, summary resultFile
 	runs           []*recorded
 }
 
@@ -35,6 +33,7 @@ type record struct {
 type recorded struct {
 	of       *unstructured.Unstructured
 	begun    bool
+	over     bool
 	took     time.Duration
 	end      conclusion
 	why      error  // the reason for a missing end
@@ -42,8 +41,8 @@ type recorded struct {
 }
 
 func (r *record) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.junit, "junit", "", "a file for the verdicts as JUnit XML, which CI servers read")
-	cmd.Flags().StringVar(&r.summary, "summary", "", "a file to which the reports are appended as markdown")
+	cmd.Flags().StringVar(&r.junit.path, "junit", "", "a file for the verdicts as JUnit XML, which CI servers read")
+	cmd.Flags().StringVar(&r.summary.path, "summary", "", "a file to which the reports are appended as markdown")
 }
 
 // asked adds the runs of a command.
@@ -53,12 +52,20 @@ func (r *record) asked(all []*unstructured.Unstructured) {
 	}
 }
 
+// begins records that a run is under way, and writes what is known: a command that is killed leaves that.
+func (r *record) begins(x *unstructured.Unstructured) error {
+	for _, run := range r.runs {
+		run.begun = run.begun || run.of == x
+	}
+	return r.junit.replace(cases(r.told(nil)))
+}
+
 // carriedOut records the result and the duration of a run.
 func (r *record) carriedOut(ctx context.Context, c Cluster, x *unstructured.Unstructured, took time.Duration, end conclusion, why error) {
 	for _, run := range r.runs {
 		if run.of == x {
-			run.begun, run.took, run.end, run.why = true, took, end, why
-			if r.summary != "" {
+			run.begun, run.over, run.took, run.end, run.why = true, true, took, end, why
+			if r.summary.path != "" {
 				run.markdown = reported(ctx, c, end)
 			}
 		}
@@ -86,20 +93,31 @@ func reported(ctx context.Context, c Cluster, end conclusion) string {
 
 // write the requested files. hindered is the error that stopped the command before its first run.
 func (r *record) write(hindered error) error {
+	all := r.told(hindered)
+	junit := r.junit.replace
+	if r.junit.stream != nil {
+		junit = r.junit.add
+	}
+	return errors.Join(junit(cases(all)), r.summary.add(func(w io.Writer) error { return ci.WriteSummary(w, all) }))
+}
+
+// cases writes runs as JUnit.
+func cases(all []ci.Run) func(io.Writer) error {
+	return func(w io.Writer) error { return ci.WriteJUnit(w, all) }
+}
+
+// told is what is known of all runs.
+func (r *record) told(hindered error) (all []ci.Run) {
 	if slices.ContainsFunc(r.runs, func(run *recorded) bool { return run.begun }) {
 		hindered = nil
 	}
-	var all []ci.Run
 	for _, run := range r.runs {
 		all = append(all, run.told(hindered))
 	}
 	if len(all) == 0 && hindered != nil {
 		all = []ci.Run{{Name: "kubectl replab run", Begun: true, Reasons: []string{hindered.Error()}}}
 	}
-	return errors.Join(
-		into(r.junit, os.O_TRUNC, func(w io.Writer) error { return ci.WriteJUnit(w, all) }),
-		into(r.summary, os.O_APPEND, func(w io.Writer) error { return ci.WriteSummary(w, all) }),
-	)
+	return all
 }
 
 // told converts the run for package ci. hindered is the error that stopped all runs.
@@ -114,30 +132,13 @@ func (r *recorded) told(hindered error) ci.Run {
 		run.Reasons = []string{"The command was interrupted. A run that was begun goes on."}
 	case why != nil:
 		run.Begun, run.Reasons = true, []string{why.Error()}
+	case r.begun && !r.over:
+		run.Reasons = []string{"The run was under way when this file was last written."}
 	default:
 		run.Reasons = []string{"It was not begun."}
 	}
 	run.Text = text
 	return run
-}
-
-// into a file, "" for none.
-func into(file string, how int, write func(io.Writer) error) error {
-	if file == "" {
-		return nil
-	}
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|how, 0o644)
-	if err != nil {
-		return fmt.Errorf("write the results of the runs: %w", err)
-	}
-	err = write(plain.Writer(f))
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return fmt.Errorf("write the results of the runs into %s: %w", file, err)
-	}
-	return nil
 }
 
 // conclusion is the result of following an experiment or a suite. One of both pointers is set.

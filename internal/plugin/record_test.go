@@ -1,16 +1,23 @@
 package plugin
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	parser "github.com/joshdk/go-junit"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/test/kubetest"
 )
 
 // read is a file that a command wrote.
@@ -138,5 +145,119 @@ func TestWhatIsNotRepeated(t *testing.T) {
 		if got := c.end.undecided(); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// TestFilesThatCannotBeWrittenStopACommand before anything runs, whatever the experiments are.
+func TestFilesThatCannotBeWrittenStopACommand(t *testing.T) {
+	t.Parallel()
+	here, folder := namespace(t), t.TempDir()
+	none, both := filepath.Join(folder, "none", "file"), filepath.Join(folder, "both")
+	for name, args := range map[string][]string{
+		"junit":   {"--junit", none},
+		"summary": {"--summary", none},
+		"one":     {"--junit", both, "--summary", folder + "/./both"},
+	} {
+		got := command(t, here, append(append([]string{"run"}, args...), file(t, semisync))...)
+		if got.code != ExitNotRun || !strings.Contains(got.err, "none/file") && !strings.Contains(got.err, "name the same file") || got.out != "" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	var all v1alpha1.ReplicationExperimentList
+	if err := kubetest.Client(t).List(t.Context(), &all, client.InNamespace(here)); err != nil || len(all.Items) != 0 {
+		t.Errorf("%d experiments were made, %v", len(all.Items), err)
+	}
+}
+
+// TestAVerdictOutlivesAFailedWrite: the exit code is the verdict's, unless all passed.
+func TestAVerdictOutlivesAFailedWrite(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	for verdict, code := range map[v1alpha1.Verdict]int{v1alpha1.VerdictFailed: ExitFailed, v1alpha1.VerdictPassed: ExitNotRun} {
+		here := namespace(t)
+		operate(t, here, "semisync", verdict, atOnce)
+		got := command(t, here, "run", "--junit", "/dev/full", file(t, semisync))
+		if got.code != code || !strings.Contains(got.out, "Verdict   "+string(verdict)) || !strings.Contains(got.err, "error: write the results of the runs: ") {
+			t.Errorf("%s: %+v", verdict, got)
+		}
+	}
+}
+
+// TestAKilledCommandLeavesWhatIsKnown: the run that ended, the one that is under way, and the one that was not begun.
+func TestAKilledCommandLeavesWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	here, junit := namespace(t), filepath.Join(t.TempDir(), "junit.xml")
+	if err := os.WriteFile(junit, []byte("of an earlier command"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	operate(t, here, "semisync", v1alpha1.VerdictPassed, atOnce)
+	all := semisync
+	for _, name := range []string{"second", "third"} {
+		all += "\n---\n" + strings.Replace(semisync, "name: semisync", "name: "+name, 1)
+	}
+	run := begin(t, here, "run", "--junit", junit, file(t, all))
+	run.awaits(t, "Verdict   Passed")
+	var states []string
+	for end := time.Now().Add(time.Minute); len(states) != 3 && time.Now().Before(end); time.Sleep(quick) {
+		states = nil
+		if suites, err := parser.Ingest([]byte(read(t, junit))); err == nil && len(suites) == 1 && suites[0].Tests[0].Status == parser.StatusPassed {
+			for _, c := range suites[0].Tests {
+				states = append(states, string(c.Status))
+			}
+		}
+	}
+	if got := strings.Join(states, " "); got != "passed error skipped" {
+		t.Errorf("%q", got)
+	}
+	files, err := os.ReadDir(filepath.Dir(junit))
+	info, also := os.Stat(junit)
+	if err != nil || also != nil || len(files) != 1 || info.Mode().Perm() != 0o640 {
+		t.Errorf("%d files, %v, %v, %v", len(files), err, also, info.Mode())
+	}
+	run.leave()
+	run.ends()
+}
+
+// TestAStreamGetsItsTextOnce, which a pipe and /dev/stdout cannot take back.
+func TestAStreamGetsItsTextOnce(t *testing.T) {
+	t.Parallel()
+	here := namespace(t)
+	operate(t, here, "semisync", v1alpha1.VerdictPassed, atOnce)
+	reading, writing, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := fmt.Sprintf("/dev/fd/%d", writing.Fd())
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("this system has no /dev/fd")
+	}
+	got := command(t, here, "run", "--junit", path, file(t, semisync))
+	if err := writing.Close(); err != nil || got.code != ExitOK {
+		t.Errorf("%+v, %v", got, err)
+	}
+	text, err := io.ReadAll(reading)
+	if err != nil || strings.Count(string(text), "<?xml") != 1 || !strings.Contains(string(text), "Verdict   Passed") {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// TestAFileIsReplacedInPlace: a link stays one, and a folder that takes no other file is enough.
+func TestAFileIsReplacedInPlace(t *testing.T) {
+	folder := t.TempDir()
+	to, link := filepath.Join(folder, "to"), filepath.Join(folder, "link")
+	if err := errors.Join(os.WriteFile(to, nil, 0o600), os.Symlink(to, link)); err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("a", 200) // the name of the file beside it would be too long
+	for path, at := range map[string]string{link: to, filepath.Join(folder, long+strings.Repeat("b", 50)): ""} {
+		f := resultFile{path: path}
+		if err := f.replace(func(w io.Writer) error { _, err := io.WriteString(w, "text"); return err }); err != nil || read(t, cmp.Or(at, path)) != "text" {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is no link any more: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,14 +62,19 @@ Exit codes: 0 passed, 1 failed, 2 inconclusive or invalid, 3 could not be carrie
 }
 
 func (r *runner) run(ctx context.Context, files []string) error {
+	if err := r.record.open(); err != nil {
+		return err
+	}
 	err := r.carryOutAll(ctx, files)
 	hindered := err
 	if _, ended := errors.AsType[exit](err); ended {
 		hindered = nil
 	}
-	if err := r.record.write(hindered); err != nil {
-		return errors.Join(hindered, err)
+	unwritten := r.record.write(hindered)
+	if err == nil || unwritten == nil {
+		return cmp.Or(err, unwritten)
 	}
+	fmt.Fprintln(r.ErrOut, "error:", unwritten) // the exit code is the verdict's
 	return err
 }
 
@@ -123,6 +129,9 @@ func (r *runner) refuse(ctx context.Context, experiments []*unstructured.Unstruc
 func (r *runner) inTurn(ctx context.Context, c Cluster, experiments []*unstructured.Unstructured) error {
 	worst := ExitOK
 	for i, x := range experiments {
+		if err := r.begins(x); err != nil {
+			fmt.Fprintln(r.ErrOut, "error:", err) // the runs matter more, and the last write may succeed
+		}
 		begun := time.Now()
 		end, err := r.repeat(ctx, c, x)
 		code := end.code
