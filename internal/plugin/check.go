@@ -65,7 +65,7 @@ func (o *Options) check(ctx context.Context, names []string, local bool) error {
 		if len(files) == 1 {
 			return plainName(x)
 		}
-		return plain.Line(from[x] + ": " + x.GetName())
+		return lead(from[x] + ": " + x.GetName())
 	}
 	refused, err := o.checkHere(ctx, experiments, o.Out, label)
 	if err != nil {
@@ -113,6 +113,9 @@ func (o *Options) manifests(names []string) (files []string, err error) {
 // ours finds the version of our API in a file.
 var ours = regexp.MustCompile(`["']?apiVersion["']?\s*:\s*["']?` + regexp.QuoteMeta(v1alpha1.GroupVersion.Group) + "/")
 
+// comment of YAML, to the end of its line.
+var comment = regexp.MustCompile(`(?m)(^|[ \t])#.*$`)
+
 // below lists YAML and JSON files below a folder that name our API. It leaves out hidden files and folders, and templates.
 func (o *Options) below(folder string) (files []string, err error) {
 	err = filepath.WalkDir(folder+string(filepath.Separator), func(path string, entry fs.DirEntry, err error) error {
@@ -129,8 +132,8 @@ func (o *Options) below(folder string) (files []string, err error) {
 		text, err := os.ReadFile(path)
 		switch {
 		case err != nil || !ours.Match(text):
-		case bytes.Contains(text, []byte("{{")):
-			fmt.Fprintf(o.ErrOut, "%s: not checked, since it is a template\n", path)
+		case bytes.Contains(comment.ReplaceAll(text, nil), []byte("{{")):
+			fmt.Fprintf(o.ErrOut, "%s: not checked, since it is a template\n", lead(path))
 		default:
 			files = append(files, filepath.Clean(path))
 		}
@@ -144,25 +147,33 @@ func (o *Options) checkHere(
 	ctx context.Context, experiments []*unstructured.Unstructured, w io.Writer, label func(*unstructured.Unstructured) string,
 ) (refused []*unstructured.Unstructured, err error) {
 	for _, x := range experiments {
-		look := check.Experiment
-		if isSuite(x) {
-			look = check.Suite
-		}
-		answer, err := look(ctx, x, o.Servers)
+		sentences, err := o.wrong(ctx, x)
 		if err != nil {
 			return nil, err
 		}
-		sentences := answer.Sentences()
 		if len(sentences) == 0 {
 			continue
 		}
 		refused = append(refused, x)
 		fmt.Fprintf(w, "%s: refused\n", label(x))
 		for _, s := range sentences {
-			fmt.Fprintf(w, "  %s\n", s)
+			fmt.Fprintf(w, "  %s\n", lead(s))
 		}
 	}
 	return refused, nil
+}
+
+// wrong is what is wrong with an experiment or a suite, a sentence for each error.
+func (o *Options) wrong(ctx context.Context, x *unstructured.Unstructured) ([]string, error) {
+	if why := unsupported(x); why != "" {
+		return []string{why}, nil
+	}
+	look := check.Experiment
+	if isSuite(x) {
+		look = check.Suite
+	}
+	answer, err := look(ctx, x, o.Servers)
+	return answer.Sentences(), err
 }
 
 // checkThere has the cluster look at experiments, where there is one, and returns those that it refuses and those that it did not look at. They get
@@ -172,7 +183,7 @@ func (o *Options) checkThere(
 ) (refused, unseen []*unstructured.Unstructured) {
 	c, err := o.Connect()
 	if err != nil {
-		fmt.Fprintf(o.ErrOut, "No cluster was asked: %s\n", err)
+		fmt.Fprintf(o.ErrOut, "No cluster was asked: %s\n", plain.Line(err.Error()))
 		return nil, experiments
 	}
 	r := &runner{Options: o}
@@ -184,10 +195,10 @@ func (o *Options) checkThere(
 		case err == nil:
 		case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 			refused = append(refused, x)
-			fmt.Fprintf(o.Out, "%s: refused by the cluster\n  %s\n", label(x), err)
+			fmt.Fprintf(o.Out, "%s: refused by the cluster\n  %s\n", label(x), lead(err.Error()))
 		default:
 			unseen = append(unseen, x)
-			fmt.Fprintf(o.ErrOut, "%s: not checked by the cluster: %s\n", label(x), err)
+			fmt.Fprintf(o.ErrOut, "%s: not checked by the cluster: %s\n", label(x), plain.Line(err.Error()))
 		}
 	}
 	return refused, unseen

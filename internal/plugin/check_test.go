@@ -141,3 +141,75 @@ func TestCheckCannotReadWhatIsNotThere(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckRefusesUnknownKindsAndVersions of our group, and run does, with and without a cluster.
+func TestCheckRefusesUnknownKindsAndVersions(t *testing.T) {
+	kind := strings.Replace(semisync, "kind: ReplicationExperiment", "kind: ReplicationExperimant", 1)
+	version := strings.Replace(semisync, "v1alpha1", "v1beta9", 1)
+	here := namespace(t)
+	for text, want := range map[string]string{
+		kind:    "kind: ReplicationExperimant is unknown. Use ReplicationExperiment or ReplicationSuite of replab.dev/v1alpha1.",
+		version: "apiVersion: replab.dev/v1beta9 is unknown. Use replab.dev/v1alpha1.",
+		strings.Replace(semisync, "/v1alpha1", "", 1): "apiVersion: replab.dev is unknown. Use replab.dev/v1alpha1.",
+	} {
+		if got := checkedHere(t, "--local", file(t, semisync+"\n---\n"+text)); got.code != ExitFailed || !strings.Contains(got.out, "semisync: refused\n  "+want+"\n") {
+			t.Errorf("%+v, want %s", got, want)
+		}
+		if text != kind && text != version {
+			continue // the API server says it in its own words
+		}
+		if got := command(t, here, "run", file(t, text)); got.code != ExitNotRun || got.err != "error: "+want+"\n" {
+			t.Errorf("run: %+v, want %s", got, want)
+		}
+	}
+}
+
+// TestATemplateIsNoneForItsComments: braces in a comment are of no template.
+func TestATemplateIsNoneForItsComments(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "a.yaml"), []byte("# from {{ .Values }}"+semisync+"  # {{ also }}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := checkedHere(t, "--local", folder); got.code != ExitOK || got.err != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestNoTextOfAFileCommandsACIServer: GitHub obeys lines that begin with two colons, also behind blanks.
+func TestNoTextOfAFileCommandsACIServer(t *testing.T) {
+	const order = "\n::error::x"
+	folder := t.TempDir()
+	name := filepath.Join(folder, order+".yaml")
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte("# \n{{ if }}"+semisync), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	named := func(name string) string { return strings.Replace(semisync, "name: semisync", `name: "`+name+`"`, 1) }
+	for label, args := range map[string][]string{
+		"a template's name":       {folder},
+		"a file's name":           {name},
+		"a name that is missing":  {folder + order},
+		"a name":                  {file(t, named(`a\n::error::x`))},
+		"a name at the begin":     {file(t, named("::error::x"))},
+		"a field":                 {file(t, strings.Replace(semisync, "spec:", "spec:\n  \"a\\n::error::x\": 1", 1))},
+		"a field of the document": {file(t, semisync+"\"::error::x\": 1\n")},
+		"a value":                 {file(t, strings.Replace(semisync, "type: SemiSync", `type: "a\n::error::x"`, 1))},
+		"a kind":                  {file(t, strings.Replace(semisync, "kind: Replication", `kind: "a\n::error::x" #`, 1))},
+	} {
+		got := checkedHere(t, append([]string{"--local"}, args...)...)
+		if !strings.Contains(got.out+got.err, "::error::x") {
+			t.Errorf("%s: it is not told of: %+v", label, got)
+		}
+		for line := range strings.Lines(got.out + got.err) {
+			if strings.HasPrefix(strings.TrimSpace(line), "::") {
+				t.Errorf("%s: %q", label, line)
+			}
+		}
+	}
+	twice := file(t, named(`a\n::error::x`)+"\n---\n"+named(`a\n::error::x`))
+	if got := command(t, "default", "run", twice); got.code != ExitNotRun || strings.Count(got.err, "\n") != 1 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -86,8 +88,19 @@ func complete(x *v1alpha1.ReplicationExperiment) bool {
 	return meta.IsStatusConditionTrue(x.Status.Conditions, v1alpha1.ConditionComplete)
 }
 
-// explained says what to do if replab is not installed.
+// explained says what to do if replab is not installed, or if it has no such kind.
 func explained(err error) error {
+	if kind, ok := errors.AsType[*meta.NoKindMatchError](err); ok {
+		x := &unstructured.Unstructured{}
+		x.SetAPIVersion(kind.GroupKind.Group + "/" + strings.Join(kind.SearchedVersions, ","))
+		x.SetKind(kind.GroupKind.Kind)
+		switch why := unsupported(x); {
+		case !isRun(x):
+			return err
+		case why != "":
+			return errors.New(why)
+		}
+	}
 	if meta.IsNoMatchError(err) {
 		return errors.New("replab is not installed: run `helm install replab charts/replab`, then `kubectl replab doctor`")
 	}

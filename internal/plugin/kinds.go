@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,27 +23,51 @@ const (
 	suiteNoun      = "suite"
 )
 
-func isOurs(x *unstructured.Unstructured, kind string) bool {
-	return x.GroupVersionKind().Group == v1alpha1.GroupVersion.Group && x.GetKind() == kind
+// kinds that are carried out.
+const (
+	experimentKind = "ReplicationExperiment"
+	suiteKind      = "ReplicationSuite"
+)
+
+func isSuite(x *unstructured.Unstructured) bool { return isRun(x) && x.GetKind() == suiteKind }
+
+// isRun tells what is carried out from what it needs. Unknown kinds and versions of our group are among the former, so that they are refused.
+func isRun(x *unstructured.Unstructured) bool {
+	group, _, _ := strings.Cut(x.GetAPIVersion(), "/")
+	return group == v1alpha1.GroupVersion.Group
 }
 
-func isSuite(x *unstructured.Unstructured) bool { return isOurs(x, "ReplicationSuite") }
-
-// isRun tells what is carried out from what it needs.
-func isRun(x *unstructured.Unstructured) bool {
-	return isOurs(x, "ReplicationExperiment") || isSuite(x)
+// unsupported says what is wrong with the kind or the version of a run, "" if they are known.
+func unsupported(x *unstructured.Unstructured) string {
+	version := v1alpha1.GroupVersion.String()
+	switch kind := x.GetKind(); {
+	case kind != experimentKind && kind != suiteKind:
+		return fmt.Sprintf("kind: %s is unknown. Use %s or %s of %s.", plain.Line(kind), experimentKind, suiteKind, version)
+	case x.GetAPIVersion() != version:
+		return fmt.Sprintf("apiVersion: %s is unknown. Use %s.", plain.Line(x.GetAPIVersion()), version)
+	}
+	return ""
 }
 
 // named is an experiment or a suite in words.
 func named(x *unstructured.Unstructured) string {
 	if isSuite(x) {
-		return suiteNoun + " " + x.GetName()
+		return suiteNoun + " " + plain.Line(x.GetName())
 	}
-	return experimentNoun + " " + x.GetName()
+	return experimentNoun + " " + plain.Line(x.GetName())
 }
 
 // plainName is the name of others' object, in one line.
-func plainName(x *unstructured.Unstructured) string { return plain.Line(x.GetName()) }
+func plainName(x *unstructured.Unstructured) string { return lead(x.GetName()) }
+
+// lead is others' text at the begin of a line. Quotes keep a CI server from obeying one that looks like a command of its own.
+func lead(text string) string {
+	text = plain.Line(text)
+	if strings.HasPrefix(strings.TrimSpace(text), "::") {
+		return strconv.Quote(text)
+	}
+	return text
+}
 
 // capital begins a sentence.
 func capital(words string) string { return strings.ToUpper(words[:1]) + words[1:] }

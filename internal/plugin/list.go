@@ -19,6 +19,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/decode"
 	"replab.dev/internal/figure"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/topology/registry"
 )
 
@@ -203,7 +204,7 @@ func decoded(items []unstructured.Unstructured, warn io.Writer) []v1alpha1.Repli
 	for i := range items {
 		var x v1alpha1.ReplicationExperiment
 		if err := decode.Experiment(&items[i], &x); err != nil {
-			fmt.Fprintf(warn, "Experiment %s/%s cannot be decoded: %v\n", items[i].GetNamespace(), items[i].GetName(), err)
+			fmt.Fprintf(warn, "Experiment %s/%s cannot be decoded: %s\n", items[i].GetNamespace(), items[i].GetName(), plain.Line(err.Error()))
 			continue
 		}
 		all = append(all, x)

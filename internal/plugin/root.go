@@ -75,7 +75,7 @@ func execute(ctx context.Context, o *Options, args []string) int {
 	if errors.As(err, &ended) {
 		return int(ended)
 	}
-	fmt.Fprintln(o.ErrOut, "error:", err)
+	fmt.Fprintln(o.ErrOut, "error:", plain.Line(err.Error()))
 	if ctx.Err() != nil {
 		return ExitInterrupted
 	}

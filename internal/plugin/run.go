@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/internal/plain"
 )
 
 // removal is how long the objects of an older run may take to go.
@@ -74,7 +76,7 @@ func (r *runner) run(ctx context.Context, files []string) error {
 	if err == nil || unwritten == nil {
 		return cmp.Or(err, unwritten)
 	}
-	fmt.Fprintln(r.ErrOut, "error:", unwritten) // the exit code is the verdict's
+	fmt.Fprintln(r.ErrOut, "error:", plain.Line(unwritten.Error())) // the exit code is the verdict's
 	return err
 }
 
@@ -130,7 +132,7 @@ func (r *runner) inTurn(ctx context.Context, c Cluster, experiments []*unstructu
 	worst := ExitOK
 	for i, x := range experiments {
 		if err := r.begins(x); err != nil {
-			fmt.Fprintln(r.ErrOut, "error:", err) // the runs matter more, and the last write may succeed
+			fmt.Fprintln(r.ErrOut, "error:", plain.Line(err.Error())) // the runs matter more, and the last write may succeed
 		}
 		begun := time.Now()
 		end, err := r.repeat(ctx, c, x)
