@@ -29,6 +29,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
 	crd "replab.dev/config/crd"
+	"replab.dev/internal/plain"
 	"replab.dev/internal/suite"
 )
 
@@ -44,7 +45,11 @@ type Answer struct {
 
 // Sentences are what people are told, one for each error.
 func (a Answer) Sentences() []string {
-	return slices.Concat(validation.Sentences(a.Schema), validation.Sentences(a.Spec), a.Trials)
+	all := slices.Concat(validation.Sentences(a.Schema), validation.Sentences(a.Spec), a.Trials)
+	for i, sentence := range all {
+		all[i] = plain.Line(sentence) // keys and values of the object may have line breaks
+	}
+	return all
 }
 
 // Experiment checks one experiment. The error is for a CRD that cannot be read.
@@ -165,8 +170,8 @@ func (d *definition) admit(ctx context.Context, x *unstructured.Unstructured) (e
 	}
 	defaulting.PruneNonNullableNullsWithoutDefaults(x.Object, d.schema)
 	defaulting.Default(x.Object, d.schema)
-	errs = append(errs, apimachinery.ValidateObjectMetaAccessor(x, true, apimachinery.NameIsDNSSubdomain, field.NewPath("metadata"))...)
-	errs = append(errs, plain(schemavalidation.ValidateCustomResource(nil, x.Object, d.fields))...)
+	errs = append(errs, metadata(apimachinery.ValidateObjectMetaAccessor(x, true, apimachinery.NameIsDNSSubdomain, field.NewPath("metadata")))...)
+	errs = append(errs, inWords(schemavalidation.ValidateCustomResource(nil, x.Object, d.fields))...)
 	for _, err := range listtype.ValidateListSetsAndMaps(nil, d.schema, x.Object) {
 		errs = append(errs, wrong(err.Field, "Duplicate value. Keep one, or give it another name."))
 	}
@@ -177,36 +182,78 @@ func (d *definition) admit(ctx context.Context, x *unstructured.Unstructured) (e
 	return append(errs, failed...)
 }
 
-// plain has errors of the schema in words that people know: a type is called by its name in the schema, and each error has a field.
-func plain(errs field.ErrorList) (all field.ErrorList) {
+// metadata has errors of names, labels and annotations in words that people know.
+func metadata(errs field.ErrorList) (all field.ErrorList) {
 	for _, err := range errs {
-		again := len(all) > 0 && all[len(all)-1].Field == err.Field
-		if err.Field == "<nil>" || err.Field == "" || again {
-			continue // another error says it of the field
-		}
-		if err.Type == field.ErrorTypeTypeInvalid {
-			_, kind, _ := strings.Cut(err.Detail, "must be of type ")
-			kind, _, _ = strings.Cut(kind, ":")
-			kind = strings.NewReplacer(",", " or ", "int64", "integer", "int32", "integer", "float64", "number").Replace(kind)
-			err.Detail = "must be of type " + kind
-		}
-		detail := strings.TrimPrefix(err.Detail, err.Field+" in body ")
+		detail, _, regular := strings.Cut(err.Detail, " (e.g. ")
 		switch {
-		case strings.HasPrefix(detail, "should match '^[+-]?(["):
-			detail = "should match a quantity. Use a number and a suffix, such as 500m for cpu, or 2G or 2Gi for bytes."
-		case err.Type == field.ErrorTypeNotSupported:
-			said, list, _ := strings.Cut(err.ErrorBody(), ": supported values: ")
-			detail = fmt.Sprintf("%s. Use one of the supported values: %s.", said, near(fmt.Sprint(err.BadValue), list))
-		case !strings.HasSuffix(detail, "."):
-			detail += ". Correct the value."
-		}
-		if err.Type != field.ErrorTypeRequired {
-			err = wrong(err.Field, detail)
+		case err.Type == field.ErrorTypeRequired:
+			err = wrong(err.Field, "Required value. Set it.")
+		case err.Field == "metadata.name" && regular:
+			err = wrong(err.Field, fmt.Sprintf("Invalid value: %q. Use lower-case letters, digits and '-'.", err.BadValue))
+		case err.Type == field.ErrorTypeInvalid:
+			err = wrong(err.Field, detail+". Correct the value.")
 		}
 		all = append(all, err)
 	}
 	return all
 }
+
+// inWords has errors of the schema in words that people know: a type is called by its name in the schema, and each error has a field.
+func inWords(errs field.ErrorList) (all field.ErrorList) {
+	for _, err := range errs {
+		again := len(all) > 0 && all[len(all)-1].Field == err.Field
+		if err.Field == "<nil>" || err.Field == "" || again {
+			continue // another error says it of the field
+		}
+		all = append(all, wrong(err.Field, detail(err)))
+	}
+	return all
+}
+
+// detail of an error of the schema, with what to do.
+func detail(err *field.Error) string {
+	if err.Type == field.ErrorTypeTypeInvalid {
+		_, kind, _ := strings.Cut(err.Detail, "must be of type ")
+		kind, _, _ = strings.Cut(kind, ":")
+		return "must be of type " + types.Replace(kind) + ". Correct the value."
+	}
+	detail := strings.TrimPrefix(err.Detail, err.Field+" in body ")
+	if pattern, ok := strings.CutPrefix(detail, "should match "); ok && patterns[strings.Trim(pattern, "'")] != "" {
+		return "should match " + patterns[strings.Trim(pattern, "'")]
+	}
+	switch {
+	case err.Type == field.ErrorTypeRequired:
+		return "Required value. Set it."
+	case err.Type == field.ErrorTypeNotSupported:
+		said, list, _ := strings.Cut(err.ErrorBody(), ": supported values: ")
+		return fmt.Sprintf("%s. Use one of the supported values: %s.", said, near(fmt.Sprint(err.BadValue), list))
+	case !strings.HasSuffix(detail, "."):
+		detail += ". Correct the value."
+	}
+	return detail
+}
+
+var types = strings.NewReplacer(",", " or ", "int64", "integer", "int32", "integer", "float64", "number")
+
+// patterns of the CRDs in words: what to write instead.
+var patterns = map[string]string{
+	`^[a-z]([-a-z0-9]*[a-z0-9])?$`:             "a name. Use lower-case letters, digits and '-', a letter first and no '-' last.",
+	`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`:         "a name. Use lower-case letters, digits, '-' and '.', with a letter or digit first and last.",
+	`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`:      "a name. Use lower-case letters, digits, '-' and '.', with a letter or digit first and last.",
+	`^[-._a-zA-Z0-9]+$`:                        "a key. Use letters, digits, '-', '_' and '.'.",
+	`^[A-Za-z0-9][A-Za-z0-9_.-]*$`:             "a key. Use letters, digits, '-', '_' and '.', with a letter or digit first.",
+	`^[A-Za-z_][A-Za-z0-9_]*$`:                 "a variable's name. Use letters, digits and '_', with no digit first.",
+	`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`: "a reason. Use letters, digits, '_', ',' and ':', with a letter first.",
+	`^-?[0-9]{1,18}(\.[0-9]{1,6})?$`:           "a number. Use at most 18 digits, and at most 6 behind a point.",
+	labelKey:                                   "a label's key. Use letters, digits, '-', '_' and '.', behind a domain and '/' if it has one.",
+	quantity:                                   "a quantity. Use a number and a suffix, such as 500m for cpu, or 2G or 2Gi for bytes.",
+}
+
+const (
+	labelKey = `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`
+	quantity = `^[+-]?([0-9]{1,19}(\.[0-9]{0,19})?|\.[0-9]{1,19})([KMGTPE]i|[numkMGTPE]|[eE]-?[0-9]{1,2})?$`
+)
 
 // wrong is an error of which people are told the detail alone.
 func wrong(path, detail string) *field.Error {
