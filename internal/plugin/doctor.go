@@ -11,6 +11,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,7 +29,7 @@ func doctorCommand(o *Options) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check whether the cluster is fit for experiments",
 		Long: `Check whether the cluster is fit for experiments. The checks are the custom resource, the operator and its version, your permissions in the
-namespace, the namespace's pod security, storage, images, optional parts, clocks and free CPU. Nothing is changed.
+namespace, the namespace and its pod security, storage, images, optional parts, clocks and free CPU. Nothing is changed.
 
 Exit codes: 0 fit, 1 something keeps experiments from running, 3 the cluster could not be reached.`,
 		Args:              cobra.NoArgs,
@@ -80,6 +81,7 @@ func (c Cluster) facts(ctx context.Context, version string) (doctor.Facts, error
 	}
 	var here corev1.Namespace
 	f.PodSecurityErr = c.Get(ctx, client.ObjectKey{Name: c.Namespace}, &here)
+	f.NoNamespace = apierrors.IsNotFound(f.PodSecurityErr)
 	f.PodSecurity = here.Labels["pod-security.kubernetes.io/enforce"]
 	c.storage(ctx, &f)
 	c.operators(ctx, &f)
@@ -156,14 +158,27 @@ var needed = []authorizationv1.ResourceAttributes{
 // useful are rights that some commands or options need.
 var useful = []struct {
 	without string
-	right   authorizationv1.ResourceAttributes
+	rights  []authorizationv1.ResourceAttributes
 }{
-	{"--replace", authorizationv1.ResourceAttributes{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "delete"}},
-	{"scripts of k6 in the files of run", authorizationv1.ResourceAttributes{Resource: "configmaps", Verb: "create"}},
-	{"scripts of k6 in the files of run", authorizationv1.ResourceAttributes{Resource: "configmaps", Verb: "patch"}},
-	{"live figures", authorizationv1.ResourceAttributes{Resource: "services", Subresource: "proxy", Verb: "get"}},
-	{"logs", authorizationv1.ResourceAttributes{Resource: "pods", Verb: "list"}},
-	{"logs", authorizationv1.ResourceAttributes{Resource: "pods", Subresource: "log", Verb: "get"}},
+	{"suites", []authorizationv1.ResourceAttributes{
+		{Group: v1alpha1.GroupVersion.Group, Resource: "replicationsuites", Verb: "get"},
+		{Group: v1alpha1.GroupVersion.Group, Resource: "replicationsuites", Verb: "list"},
+		{Group: v1alpha1.GroupVersion.Group, Resource: "replicationsuites", Verb: "create"},
+		{Group: v1alpha1.GroupVersion.Group, Resource: "replicationsuites", Verb: "patch"},
+	}},
+	{"--replace", []authorizationv1.ResourceAttributes{
+		{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "delete"},
+		{Group: v1alpha1.GroupVersion.Group, Resource: "replicationsuites", Verb: "delete"},
+	}},
+	{"scripts of k6 in the files of run", []authorizationv1.ResourceAttributes{
+		{Resource: "configmaps", Verb: "create"},
+		{Resource: "configmaps", Verb: "patch"},
+	}},
+	{"live figures", []authorizationv1.ResourceAttributes{{Resource: "services", Subresource: "proxy", Verb: "get"}}},
+	{"logs", []authorizationv1.ResourceAttributes{
+		{Resource: "pods", Verb: "list"},
+		{Resource: "pods", Subresource: "log", Verb: "get"},
+	}},
 }
 
 // denied notes which rights are missing.
@@ -172,12 +187,12 @@ func (c Cluster) denied(ctx context.Context, f *doctor.Facts) (err error) {
 		return err
 	}
 	for _, u := range useful {
-		refused, err := c.refused(ctx, u.right)
+		refused, err := c.refused(ctx, u.rights...)
 		if err != nil {
 			return err
 		}
-		for _, right := range refused {
-			f.DeniedUseful = append(f.DeniedUseful, doctor.Denied{Right: right, Without: u.without})
+		if len(refused) > 0 {
+			f.DeniedUseful = append(f.DeniedUseful, doctor.Denied{Rights: refused, Without: u.without})
 		}
 	}
 	return nil

@@ -87,6 +87,14 @@ func TestDoctorBeforeAndAfterAnInstallation(t *testing.T) {
 	}
 }
 
+func TestDoctorOfANamespaceThatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	got := command(t, "none-of-this-name", "doctor")
+	if got.code != ExitFailed || !strings.Contains(strings.Join(strings.Fields(got.out), " "), "BAD namespace there is no namespace none-of-this-name") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // refusing is an API server that answers some paths, which end with a text, with a status, and asks the test's for all others.
 func refusing(t *testing.T, status int, ending string) string {
 	t.Helper()
@@ -183,6 +191,8 @@ func TestTheRolesOfThePage(t *testing.T) {
 	as("nobody", ExitFailed, "in namespace "+here+" you may not get replicationexperiments, list replicationexperiments, create replicationexperiments, "+
 		"patch replicationexperiments, get configmaps: the role in", "doctor")
 	as("nobody", ExitFailed, "you may not get services/proxy; needed for live figures", "doctor")
+	as("nobody", ExitFailed, "you may not get replicationsuites, list replicationsuites, create replicationsuites, patch replicationsuites; needed for suites", "doctor")
+	as("nobody", ExitFailed, "you may not delete replicationexperiments, delete replicationsuites; needed for --replace", "doctor")
 }
 
 func TestOperatorLabelsAreThoseOfThePlan(t *testing.T) {

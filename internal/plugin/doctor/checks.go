@@ -43,6 +43,7 @@ type Facts struct {
 	OperatorsErr error
 
 	Namespace      string
+	NoNamespace    bool   // the cluster has none of this name
 	PodSecurity    string // the standard that the namespace's label enforces; empty if none
 	PodSecurityErr error
 	Denied         []string // missing rights that every command needs
@@ -67,8 +68,11 @@ type Facts struct {
 	NodesErr error
 }
 
-// Denied is a missing right, and what needs it.
-type Denied struct{ Right, Without string }
+// Denied are missing rights, and what needs them.
+type Denied struct {
+	Rights  []string
+	Without string
+}
 
 // Node that takes pods.
 type Node struct {
@@ -154,10 +158,12 @@ func stuck(f Facts) (all []Finding) {
 	return all
 }
 
-// podSecurity tells of a standard that refuses NET_ADMIN.
+// podSecurity tells of a standard that refuses NET_ADMIN, or of a namespace that is missing.
 func podSecurity(f Facts) Finding {
 	const what, where = "pod security", ": see docs/how-to/install.md#pod-security"
 	switch {
+	case f.NoNamespace:
+		return Finding{Bad, "namespace", fmt.Sprintf("there is no namespace %s: name another with --namespace, or run `kubectl create namespace %[1]s`", f.Namespace)}
 	case f.PodSecurityErr != nil:
 		return unknown(what, f.PodSecurityErr)
 	case f.PodSecurity == "restricted":
@@ -178,7 +184,7 @@ func permissions(f Facts) []Finding {
 		all = append(all, Finding{Bad, what, fmt.Sprintf("in namespace %s you may not %s: the role in docs/reference/kubectl-replab.md grants that", f.Namespace, strings.Join(f.Denied, ", "))})
 	}
 	for _, d := range f.DeniedUseful {
-		all = append(all, Finding{Note, what, fmt.Sprintf("in namespace %s you may not %s; needed for %s", f.Namespace, d.Right, d.Without)})
+		all = append(all, Finding{Note, what, fmt.Sprintf("in namespace %s you may not %s; needed for %s", f.Namespace, strings.Join(d.Rights, ", "), d.Without)})
 	}
 	return all
 }
