@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -43,7 +44,12 @@ jobs:
           runs/*.yaml
           other.yaml $(touch injected)
         retry-inconclusive: 2
+    - if: always()
+      run: echo "afterwards KUBECONFIG=${KUBECONFIG-} $(command -v kubectl-replab || echo and no plugin)"
 `
+
+// aName of a cluster: of the run, its attempt and the job, and of no other job. kind takes 50 characters.
+var aName = regexp.MustCompile(`replab-\d+-\d+-job-[0-9a-f]{8}`)
 
 // TestActionRunsFilesAndKeepsReports plays action.yaml. kind, Helm and kubectl are replaced, and so is the plugin, but for its flags.
 func TestActionRunsFilesAndKeepsReports(t *testing.T) {
@@ -59,15 +65,23 @@ func TestActionRunsFilesAndKeepsReports(t *testing.T) {
 			if !strings.Contains(out.String(), "Summary - the summary") || strings.Contains(out.String(), "skipped") {
 				t.Errorf("no summary, or skipped steps:\n%s", &out)
 			}
+			if !strings.Contains(out.String(), "afterwards KUBECONFIG=before and no plugin") {
+				t.Errorf("later steps of the job have the action's environment:\n%s", &out)
+			}
 			calls, err := os.ReadFile(filepath.Join(kept, "calls"))
-			want := `kind create cluster --name replab-action --wait 120s --kubeconfig TEMP/replab/kubeconfig
+			names := aName.FindAllString(string(calls), -1)
+			if len(names) != 2 || names[0] != names[1] || len(names[0]) > 50 {
+				t.Fatalf("clusters %q in\n%s", names, calls)
+			}
+			calls = aName.ReplaceAll(calls, []byte("NAME"))
+			want := `kind create cluster --name NAME --wait 120s --kubeconfig TEMP/replab/kubeconfig
 helm install replab replab-1.2.3.tgz --namespace replab-system --create-namespace --wait --timeout 5m
 run --junit TEMP/replab/reports/junit.xml --summary TEMP/replab/reports/summary.md --retry-inconclusive 2 -- runs/a.yaml runs/b.yaml other.yaml $(touch injected)
 export experiment/semisync --namespace default --to TEMP/replab/reports/default/experiment-semisync
 report TEMP/replab/reports/default/experiment-semisync --file TEMP/replab/reports/default/experiment-semisync.html
 export suite/cost --namespace team --to TEMP/replab/reports/team/suite-cost
 report TEMP/replab/reports/team/suite-cost --file TEMP/replab/reports/team/suite-cost.html
-kind delete cluster --name replab-action --kubeconfig TEMP/replab/kubeconfig
+kind delete cluster --name NAME --kubeconfig TEMP/replab/kubeconfig
 `
 			if diff := cmp.Diff(want, string(calls)); err != nil || diff != "" {
 				t.Errorf("calls, %v (-want +got):\n%s\n%s", err, diff, &out)
@@ -103,6 +117,24 @@ func TestActionInstallsOnlyWhatItsSumsName(t *testing.T) {
 	}
 }
 
+// TestActionDeletesNoClusterOfAnotherJob: only its own, whose name no other job has, also where its creation fails half way.
+func TestActionDeletesNoClusterOfAnotherJob(t *testing.T) {
+	act := actBinary(t)
+	kept := standIns(t, "0")
+	t.Setenv("KIND_FAILS", "yes")
+	for range 2 {
+		var out bytes.Buffer
+		if err := withAction(t, act, release(t, "v1.2.3").URL).run(&out); err == nil {
+			t.Errorf("no error:\n%s", &out)
+		}
+	}
+	calls, err := os.ReadFile(filepath.Join(kept, "calls"))
+	names := aName.FindAllString(string(calls), -1)
+	if err != nil || len(names) != 4 || names[0] != names[1] || names[2] != names[3] || names[0] == names[2] || strings.Count(string(calls), "kind delete") != 2 {
+		t.Errorf("calls, %v:\n%s", err, calls)
+	}
+}
+
 // withAction plays a job that uses the action, of a release that a server has.
 func withAction(t *testing.T, act, server string) *play {
 	t.Helper()
@@ -125,14 +157,15 @@ func standIns(t *testing.T, code string) (kept string) {
 set -eu
 note() { echo "$*" | sed "s|$RUNNER_TEMP|TEMP|g" >>"$KEPT/calls"; }
 `
-	write(t, filepath.Join(bin, "kind"), noted+`note kind "$@"; [ "$1" != delete ] || cp -r "$RUNNER_TEMP/replab/reports" "$KEPT"`, 0o755)
-	write(t, filepath.Join(bin, "helm"), noted+`[ -n "$KUBECONFIG" ] && [ -s "$3" ]; note helm "$@"`, 0o755)
-	write(t, filepath.Join(bin, "kubectl"), noted+`case "$1" in
+	write(t, filepath.Join(bin, "kind"), noted+`note kind "$@"; [ "$1" != create ] || [ -z "${KIND_FAILS-}" ] || exit 1; [ "$1" != delete ] || cp -r "$RUNNER_TEMP/replab/reports" "$KEPT"`, 0o755)
+	write(t, filepath.Join(bin, "helm"), noted+`[ "$KUBECONFIG" = "$RUNNER_TEMP/replab/kubeconfig" ] && [ -s "$3" ]; note helm "$@"`, 0o755)
+	write(t, filepath.Join(bin, "kubectl"), noted+`[ "$KUBECONFIG" = "$RUNNER_TEMP/replab/kubeconfig" ]; case "$1" in
 replab) shift; note "$@"; exec kubectl-replab "$@" ;;
 get) printf 'default ReplicationExperiment semisync\nteam ReplicationSuite cost\n' ;;
 esac`, 0o755)
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	t.Setenv("KEPT", kept)
+	t.Setenv("KUBECONFIG", "before")
 	t.Setenv("CODE", code)
 	return kept
 }
