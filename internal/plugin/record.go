@@ -157,12 +157,30 @@ func (c conclusion) told() (v1alpha1.Verdict, []string, string) {
 	switch {
 	case c.experiment != nil:
 		summary.Write(&b, c.experiment)
-		return c.experiment.Status.Verdict, c.experiment.Status.Reasons, b.String()
+		s := c.experiment.Status
+		return s.Verdict, slices.Concat(s.Reasons, missedGoals(s)), b.String()
 	case c.suite != nil:
 		suites.Write(&b, c.suite, false)
 		return c.suite.Status.Verdict, c.suite.Status.Reasons, b.String()
 	}
 	return "", nil, ""
+}
+
+// missedGoals are those that the reasons do not have, since another finding decided. The notes have their figures.
+func missedGoals(s v1alpha1.ReplicationExperimentStatus) (all []string) {
+	for _, g := range s.Goals {
+		missed := fmt.Sprintf("Goal %s (%s) was missed", g.Metric, g.Limit)
+		of := func(sentence string) bool { return strings.HasPrefix(sentence, missed) }
+		if g.Met != metav1.ConditionFalse || slices.ContainsFunc(s.Reasons, of) {
+			continue
+		}
+		sentence := missed + "."
+		if i := slices.IndexFunc(s.Notes, of); i >= 0 {
+			sentence = s.Notes[i]
+		}
+		all = append(all, sentence)
+	}
+	return all
 }
 
 // undecided tells whether a repetition may give an answer: this command began the experiment, and it was not aborted. A missed goal and a lost write

@@ -13,10 +13,12 @@ import (
 
 	parser "github.com/joshdk/go-junit"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/ci"
 	"replab.dev/test/kubetest"
 )
 
@@ -144,6 +146,36 @@ func TestWhatIsNotRepeated(t *testing.T) {
 	} {
 		if got := c.end.undecided(); got != c.want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestAnErrorNamesTheGoalsThatWereMissed: the notes have them where another finding decided. A failure has them once.
+func TestAnErrorNamesTheGoalsThatWereMissed(t *testing.T) {
+	const missed, other = "Goal lostWrites (max 0) was missed: measured 3.", "The recorder was restarted."
+	for _, c := range []struct {
+		verdict       v1alpha1.Verdict
+		reasons, want string
+		notes         []string
+	}{
+		{v1alpha1.VerdictInconclusive, other, other + "\n" + missed, []string{"A note.", missed}},
+		{v1alpha1.VerdictInconclusive, other, other + "\nGoal lostWrites (max 0) was missed.", nil},
+		{v1alpha1.VerdictFailed, missed, missed, nil},
+	} {
+		x := &v1alpha1.ReplicationExperiment{}
+		x.Status.Verdict, x.Status.Reasons, x.Status.Notes = c.verdict, []string{c.reasons}, c.notes
+		x.Status.Goals = []v1alpha1.GoalStatus{{Metric: "requests", Limit: "min 1", Met: metav1.ConditionTrue}, {Metric: "lostWrites", Limit: "max 0", Measured: ptr.To[int64](3), Met: metav1.ConditionFalse}}
+		run := recorded{of: &unstructured.Unstructured{}, begun: true, over: true, end: conclusion{begunHere: true, experiment: x}}
+		var b strings.Builder
+		if err := cases([]ci.Run{run.told(nil)})(&b); err != nil {
+			t.Fatal(err)
+		}
+		suites, err := parser.Ingest([]byte(b.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := suites[0].Tests[0].Error; got == nil || got.Error() != c.want {
+			t.Errorf("%s: %v, want %s", c.verdict, got, c.want)
 		}
 	}
 }
