@@ -121,6 +121,9 @@ func edit(path, pattern, with string) error {
 	return os.WriteFile(path, bytes.Join([][]byte{before, after}, []byte(with)), 0o644)
 }
 
+// withoutHelm is the label of objects that Helm manages: those of install.yaml are not.
+var withoutHelm = regexp.MustCompile(`(?m)^ *app\.kubernetes\.io/managed-by: Helm\n`)
+
 // install writes the packed chart's objects, and its namespace, for `kubectl apply --server-side`.
 func (r *release) install() error {
 	objects, err := output(r.helm, "template", "replab", filepath.Join(r.out, "replab-"+r.chartVersion()+".tgz"), "--namespace", namespace)
@@ -131,5 +134,5 @@ func (r *release) install() error {
 	if err != nil {
 		return err
 	}
-	return r.write("install.yaml", append(own, objects...))
+	return r.write("install.yaml", append(own, withoutHelm.ReplaceAll(objects, nil)...))
 }

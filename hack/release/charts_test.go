@@ -89,3 +89,22 @@ func decoded(t *testing.T, path string, into any) {
 		t.Fatal(err)
 	}
 }
+
+// TestInstallYAMLSaysNothingOfHelm: a stand-in renders a chart's labels.
+func TestInstallYAMLSaysNothingOfHelm(t *testing.T) {
+	t.Chdir("../..")
+	folder := t.TempDir()
+	helm := filepath.Join(folder, "helm")
+	const script = "#!/bin/sh\nprintf -- '---\\nkind: ServiceAccount\\nmetadata:\\n  labels:\\n    app.kubernetes.io/managed-by: Helm\\n    helm.sh/chart: replab-1.2.3\\n'\n"
+	if err := os.WriteFile(helm, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := release{version: "v1.2.3", out: folder, helm: helm, said: t.Output()}
+	if err := r.install(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "install.yaml"))
+	if err != nil || strings.Contains(string(text), "Helm") || !strings.Contains(string(text), "  labels:\n    helm.sh/chart: replab-1.2.3\n") {
+		t.Errorf("%s, %v", text, err)
+	}
+}
