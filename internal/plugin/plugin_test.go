@@ -223,7 +223,10 @@ func TestWhoLeavesBeforeThereIsAnAnswer(t *testing.T) {
 
 func TestAMissedGoalIsWorseThanAnUnknownOne(t *testing.T) {
 	for _, c := range [][3]int{
-		{ExitUnknown, ExitFailed, ExitFailed}, {ExitFailed, ExitUnknown, ExitFailed}, {ExitFailed, ExitNotRun, ExitNotRun}, {ExitOK, ExitUnknown, ExitUnknown},
+		{ExitUnknown, ExitFailed, ExitFailed},
+		{ExitFailed, ExitUnknown, ExitFailed},
+		{ExitFailed, ExitNotRun, ExitNotRun},
+		{ExitOK, ExitUnknown, ExitUnknown},
 		{ExitOK, ExitOK, ExitOK},
 	} {
 		if got := worse(c[0], c[1]); got != c[2] {

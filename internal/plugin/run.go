@@ -64,7 +64,7 @@ Exit codes: 0 passed, 1 failed, 2 inconclusive or invalid, 3 could not be carrie
 }
 
 func (r *runner) run(ctx context.Context, files []string) error {
-	if err := r.record.open(); err != nil {
+	if err := r.open(); err != nil {
 		return err
 	}
 	err := r.carryOutAll(ctx, files)
