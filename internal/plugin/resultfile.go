@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"replab.dev/internal/atomicfile"
 	"replab.dev/internal/plain"
 )
 
@@ -89,30 +90,10 @@ func (o resultFile) replace(write func(io.Writer) error) error {
 	if err != nil {
 		path = o.path
 	}
-	if beside(path, text.Bytes()) == nil {
+	if atomicfile.WriteFile(path, text.Bytes(), 0o644) == nil {
 		return nil
 	}
 	return unwritten(os.WriteFile(path, text.Bytes(), 0o644)) // no room or no right for a file beside it
-}
-
-// beside writes a file and renames it to the path, whose mode it takes.
-func beside(path string, text []byte) error {
-	mode := os.FileMode(0o644)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Chmod(mode), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the file at the path is written itself
-	}
-	return err
 }
 
 // add a text to a file or a stream.
