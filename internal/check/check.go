@@ -185,14 +185,16 @@ func (d *definition) admit(ctx context.Context, x *unstructured.Unstructured) (e
 // metadata has errors of names, labels and annotations in words that people know.
 func metadata(errs field.ErrorList) (all field.ErrorList) {
 	for _, err := range errs {
-		detail, _, regular := strings.Cut(err.Detail, " (e.g. ")
+		regular := strings.Contains(err.Detail, " (e.g. ")
 		switch {
 		case err.Type == field.ErrorTypeRequired:
 			err = wrong(err.Field, "Required value. Set it.")
 		case err.Field == "metadata.name" && regular:
-			err = wrong(err.Field, fmt.Sprintf("Invalid value: %q. Use lower-case letters, digits and '-'.", err.BadValue))
+			err = wrong(err.Field, fmt.Sprintf("Invalid value: %q. Use lower-case letters, digits and '-', with a letter or digit first and last.", err.BadValue))
+		case err.Type == field.ErrorTypeInvalid && regular:
+			err = wrong(err.Field, fmt.Sprintf("Invalid value: %q. Use letters, digits, '-', '_' and '.', with a letter or digit first and last.", err.BadValue))
 		case err.Type == field.ErrorTypeInvalid:
-			err = wrong(err.Field, detail+". Correct the value.")
+			err = wrong(err.Field, fmt.Sprintf("Invalid value: %q: %s. Correct the value.", err.BadValue, err.Detail))
 		}
 		all = append(all, err)
 	}

@@ -53,9 +53,9 @@ spec:
 func TestMessagesSayWhichCharactersToUse(t *testing.T) {
 	const valid = "{apiVersion: replab.dev/v1alpha1, kind: ReplicationExperiment, metadata: {name: a}, spec: {topology: {type: Single}, load: {stages: [{name: a, durationSeconds: 9, users: 1}]}}}"
 	for _, c := range [][3]string{
-		{"metadata: {name: a}", "metadata: {name: A_b}", `metadata.name: Invalid value: "A_b". Use lower-case letters, digits and '-'.`},
+		{"metadata: {name: a}", "metadata: {name: A_b}", `metadata.name: Invalid value: "A_b". Use lower-case letters, digits and '-', with a letter or digit first and last.`},
 		{"metadata: {name: a}", "metadata: {}", "metadata.name: Required value. Set it."},
-		{"metadata: {name: a}", "metadata: {name: a, labels: {'a b': c}}", "metadata.labels: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character. Correct the value."},
+		{"metadata: {name: a}", "metadata: {name: a, labels: {'a b': c}}", `metadata.labels: Invalid value: "a b". Use letters, digits, '-', '_' and '.', with a letter or digit first and last.`},
 		{"load: {stages: [{name: a, durationSeconds: 9, users: 1}]}", "", "spec.load: Required value. Set it."},
 		{"stages: [{name: a", "stages: [{name: 1A", "spec.load.stages[0].name: should match a name. Use lower-case letters, digits and '-', a letter first and no '-' last."},
 		{"spec: {", `spec: {"a\nb": 1, `, "spec.a b: unknown field. Correct its name or place, or remove it."},

@@ -30,7 +30,7 @@ func (r *record) open() error {
 	if err != nil {
 		return err
 	}
-	if junit != nil && summary != nil && os.SameFile(junit, summary) {
+	if junit != nil && summary != nil && junit.Mode().IsRegular() && os.SameFile(junit, summary) {
 		return errors.New("--junit and --summary name the same file: name two")
 	}
 	if junit != nil && r.junit.stream == nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
@@ -114,6 +115,7 @@ func replaced(pod string, created, ended, started int64) func(*evidence.Run) {
 
 func TestAPodThatNoFaultReplacedIsInconclusive(t *testing.T) {
 	deleted, kill := v1alpha1.Fault{Action: v1alpha1.ActionDeletePod}, v1alpha1.Fault{Action: v1alpha1.ActionKill}
+	patient := v1alpha1.Fault{Action: v1alpha1.ActionDeletePod, GracePeriodSeconds: ptr.To[int64](120)}
 	without := func(e *evidence.Run) { e.Faults, e.Spec.Faults = nil, nil }
 	for name, c := range map[string]struct {
 		fault, replaced func(*evidence.Run)
@@ -127,7 +129,8 @@ func TestAPodThatNoFaultReplacedIsInconclusive(t *testing.T) {
 		"after its server was killed":                    {faulted("db-1", kill), replaced("db-1", 13_000, 0, 14_000), 1},
 		"after a switchover away from it":                {faulted("db-1", v1alpha1.Fault{Action: v1alpha1.ActionSwitchover}), replaced("db-1", 13_000, 0, 14_000), 1},
 		"that a fault deleted":                           {faulted("db-1", deleted), replaced("db-1", 13_000, 0, 14_000), 0},
-		"long after a fault deleted it":                  {faulted("db-1", deleted), replaced("db-1", 80_000, 0, 81_000), 1},
+		"long after a fault deleted it":                  {faulted("db-1", deleted), replaced("db-1", 380_000, 0, 381_000), 1},
+		"after a long grace":                             {faulted("db-1", patient), replaced("db-1", 380_000, 0, 381_000), 0},
 		"that a fault may have deleted":                  {func(e *evidence.Run) { faulted("db-1", deleted)(e); e.Faults[0].InjectedTime = nil }, replaced("db-1", 13_000, 0, 14_000), 0},
 		"created before the load, by an API server that is a minute ahead": {without, func(e *evidence.Run) {
 			replaced("db-1", -20_000, 0, -10_000)(e)
@@ -176,6 +179,7 @@ func TestAnAppInANewPodIsANote(t *testing.T) {
 		"that is back after it":     {40_000, 70_000, "Container server of pod social-1 replaced another at "},
 		"that does not begin":       {40_000, 0, "Container server of pod social-1 replaced another at "},
 		"that was created after it": {70_000, 71_000, ""},
+		"that was back before it":   {-3_000, -1_000, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(func(e *evidence.Run) {
@@ -199,11 +203,13 @@ func TestTimesOfContainersAreByTheirMachinesClock(t *testing.T) {
 	for name, c := range map[string]struct {
 		ended, aheadMilliseconds int64
 		want                     v1alpha1.Verdict
+		own                      []wire.Clock
 	}{
-		"in the load, by a clock that is behind":         {-10_000, -20_000, v1alpha1.VerdictInconclusive},
-		"before the load, by a clock that is ahead":      {10_000, 20_000, v1alpha1.VerdictPassed},
-		"in the load, by a clock that is far ahead":      {70_000, 20_000, v1alpha1.VerdictInconclusive},
-		"after the load, by a clock that is well behind": {50_000, -20_000, v1alpha1.VerdictPassed},
+		"in the load, by a clock that is behind":         {-10_000, -20_000, v1alpha1.VerdictInconclusive, nil},
+		"before the load, by the clock of its own agent": {-10_000, -20_000, v1alpha1.VerdictPassed, []wire.Clock{evidencetest.Clock("db-9", 0, 0)}},
+		"before the load, by a clock that is ahead":      {10_000, 20_000, v1alpha1.VerdictPassed, nil},
+		"in the load, by a clock that is far ahead":      {70_000, 20_000, v1alpha1.VerdictInconclusive, nil},
+		"after the load, by a clock that is well behind": {50_000, -20_000, v1alpha1.VerdictPassed, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(func(e *evidence.Run) {
@@ -212,7 +218,7 @@ func TestTimesOfContainersAreByTheirMachinesClock(t *testing.T) {
 				serverEnded("db-9", c.ended, 0)(e)
 				e.Provenance.Containers[0].Machine = "far"
 				e.Provenance.Containers = append(e.Provenance.Containers, provenance.Container{Pod: "db-8", Machine: "far"})
-				e.Recorder.Clocks = append(e.Recorder.Clocks, evidencetest.Clock("db-8", c.aheadMilliseconds, c.aheadMilliseconds))
+				e.Recorder.Clocks = append(append(e.Recorder.Clocks, c.own...), evidencetest.Clock("db-8", c.aheadMilliseconds, c.aheadMilliseconds))
 			})
 			if ended := strings.Contains(strings.Join(s.Reasons, "\n"), "pod db-9 ended"); ended != (c.want == v1alpha1.VerdictInconclusive) {
 				t.Errorf("%s, want %s: %q", s.Verdict, c.want, s.Reasons)

@@ -65,17 +65,18 @@ func moment(e Run, c provenance.Container, at *metav1.Time) Moment {
 	return m
 }
 
-// told converts a time of a container, which is by its machine's clock. The agents on that machine have the same clock.
+// told converts a time of a container, which is by its machine's clock. All agents of a machine have it, the pod's own or another.
 func told(e Run, c provenance.Container, at *metav1.Time) Moment {
+	clock := ClockOf(e.Recorder, c.Pod)
 	for _, other := range e.Provenance.Containers {
-		if other.Pod != c.Pod && (c.Machine == "" || other.Machine != c.Machine) {
-			continue
-		}
-		if clock := ClockOf(e.Recorder, other.Pod); clock != nil {
-			return Told(at.Time, *clock)
+		if clock == nil && c.Machine != "" && other.Machine == c.Machine {
+			clock = ClockOf(e.Recorder, other.Pod)
 		}
 	}
-	return Moment{Earliest: at.Time, Latest: at.Time}
+	if clock == nil {
+		return Moment{Earliest: at.Time, Latest: at.Time}
+	}
+	return Told(at.Time, *clock)
 }
 
 // aftermath is how long after the end of a fault a topology may still answer it by ending servers or moving the writes.

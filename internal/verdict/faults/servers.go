@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/provenance"
@@ -30,13 +32,15 @@ func podsReplaced(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// replacement is how long a deleted pod's successor may take to be created: its server shuts down first.
-const replacement = time.Minute
+// replacement is how long the successor of a deleted pod may take to be created. Its server shuts down first, for which the Zalando operator's pods
+// have five minutes.
+const replacement = 6 * time.Minute
 
 // deletedByFault tells whether a fault deleted, or may have deleted, the pod that this one replaced. Topologies delete no pods.
 func deletedByFault(e evidence.Run, c provenance.Container) bool {
 	return slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
-		soon := f.InjectedTime == nil || !c.PodCreatedAt.After(f.InjectedTime.Add(replacement))
+		grace := time.Duration(ptr.Deref(evidence.PlannedOf(e.Spec, f).GracePeriodSeconds, 0)) * time.Second
+		soon := f.InjectedTime == nil || !c.PodCreatedAt.After(f.InjectedTime.Add(replacement+grace))
 		return f.Pod == c.Pod && soon && evidence.ActionOf(e.Spec, f) == v1alpha1.ActionDeletePod
 	})
 }

@@ -165,10 +165,14 @@ func pathRestarted(e evidence.Run) []finding.Finding {
 // away is how a container was missing for a part of the load, "" if it was not. One whose pod was replaced may be back only after the load.
 func away(e evidence.Run, c provenance.Container) string {
 	how, _ := evidence.Interrupted(e, c)
-	if how == "" && evidence.InNewPod(e, c) && e.Recorder != nil && e.Recorder.LoadEndedAt != nil && !c.PodCreatedAt.After(e.Recorder.LoadEndedAt.Time) {
-		return "replaced another at " + c.PodCreatedAt.UTC().Format(time.RFC3339)
+	w := e.Recorder
+	if how != "" || w == nil || w.LoadEndedAt == nil || !evidence.InNewPod(e, c) || c.PodCreatedAt.After(w.LoadEndedAt.Time) {
+		return how
 	}
-	return how
+	if c.StartedAt != nil && !c.StartedAt.After(w.LoadEndedAt.Time) { // before the load
+		return ""
+	}
+	return "replaced another at " + c.PodCreatedAt.UTC().Format(time.RFC3339)
 }
 
 // BoundPath takes from figures that an app or a proxy made worse the bound on their better side. It comes after all other bounds.

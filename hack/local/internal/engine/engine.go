@@ -34,4 +34,10 @@ func use(l layout.Layout) error {
 // debianPath is where Debian's packages have their programs.
 const debianPath = "/usr/sbin:/usr/bin"
 
+// Own tells whether the folder has an engine of its own: all that runs on it was made from there.
+func Own(l layout.Layout) bool {
+	_, err := os.Stat(socket(l))
+	return err == nil
+}
+
 func socket(l layout.Layout) string { return l.Engine("docker.sock") }

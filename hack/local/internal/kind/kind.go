@@ -153,7 +153,7 @@ func unfinished(all []nodes.Node) (bool, error) {
 	out, err := docker("exec", planes[0].String(), "sh", "-c", "test -e /etc/kubernetes/admin.conf; echo $?")
 	switch {
 	case err != nil:
-		return false, err
+		return false, fmt.Errorf("%w: run make cluster-down cluster-up", err)
 	case out == "0" || out == "1":
 		return out == "1", nil
 	}
@@ -232,7 +232,7 @@ func Down(l layout.Layout, purge bool) error {
 		return err
 	}
 	if reached {
-		if all, err := provider().ListNodes(Name); err == nil {
+		if all, err := provider().ListNodes(Name); err == nil && !engine.Own(l) {
 			if err := ours(l, all); err != nil {
 				return err
 			}

@@ -66,7 +66,11 @@ func available(version string, reachable bool) (ref string, ok bool) {
 	if have, err := assembledImages(); !reachable && err == nil && len(have) > 0 {
 		return "", false
 	}
-	return released, pull(released, pullPatience(reachable)) == nil
+	err := pull(released, pullPatience(reachable))
+	if err != nil && reachable {
+		say.Line("%s cannot be pulled: %s", released, err)
+	}
+	return released, err == nil
 }
 
 func present(ref string) bool { return exec.Command("docker", "image", "inspect", ref).Run() == nil }

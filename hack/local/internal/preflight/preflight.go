@@ -124,9 +124,6 @@ var installing sync.Mutex
 func packages(wanted []string) error {
 	installing.Lock()
 	defer installing.Unlock()
-	if err := AllowServices(); err != nil {
-		return err
-	}
 	missing, err := missingPackages(wanted)
 	if err != nil || len(missing) == 0 {
 		return err
@@ -176,8 +173,7 @@ func install(names []string) error {
 	}
 	err = errors.Join(installQuietly(ctx, names), allow())
 	if ctx.Err() != nil {
-		stop()
-		return errors.Join(err, unix.Kill(os.Getpid(), unix.SIGINT))
+		os.Exit(130) // as shells say of an interrupt: other lanes would go on
 	}
 	return err
 }
@@ -188,8 +184,12 @@ var PolicyFile = "/usr/sbin/policy-rc.d"
 const policy = "#!/bin/sh\n# replab: packages start no services while they are installed\nexit 101\n"
 
 // forbidServices keeps packages from starting their services, until the returned
-// function is called. A policy that the machine has stays.
+// function is called. A policy that the machine has stays, but for one of ours that
+// was left behind.
 func forbidServices() (allow func() error, err error) {
+	if err := AllowServices(); err != nil {
+		return nil, err
+	}
 	if _, err := os.Lstat(PolicyFile); err == nil {
 		return func() error { return nil }, nil
 	}
