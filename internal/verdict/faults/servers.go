@@ -32,8 +32,8 @@ func podsReplaced(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// replacement is how long the successor of a deleted pod may take to be created. Its server shuts down first, for which the Zalando operator's pods
-// have five minutes.
+// replacement is how long the successor of a deleted pod may take to be created. Its server shuts down first, for which pods of other operators have
+// up to five minutes.
 const replacement = 6 * time.Minute
 
 // deletedByFault tells whether a fault deleted, or may have deleted, the pod that this one replaced. Topologies delete no pods.
