@@ -217,7 +217,7 @@ func TestTimesOfContainersAreByTheirMachinesClock(t *testing.T) {
 				e.State.Failovers = nil
 				serverEnded("db-9", c.ended, 0)(e)
 				e.Provenance.Containers[0].Machine = "far"
-				e.Provenance.Containers = append(e.Provenance.Containers, provenance.Container{Pod: "db-8", Machine: "far"})
+				e.Provenance.Containers = append([]provenance.Container{{Pod: "db-8", Machine: "far"}}, e.Provenance.Containers...) // in the order of their pods
 				e.Recorder.Clocks = append(append(e.Recorder.Clocks, c.own...), evidencetest.Clock("db-8", c.aheadMilliseconds, c.aheadMilliseconds))
 			})
 			if ended := strings.Contains(strings.Join(s.Reasons, "\n"), "pod db-9 ended"); ended != (c.want == v1alpha1.VerdictInconclusive) {

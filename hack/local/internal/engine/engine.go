@@ -34,7 +34,7 @@ func use(l layout.Layout) error {
 // debianPath is where Debian's packages have their programs.
 const debianPath = "/usr/sbin:/usr/bin"
 
-// Own tells whether the folder has an engine of its own: all that runs on it was made from there.
+// Own tells whether the folder has an engine of its own.
 func Own(l layout.Layout) bool {
 	_, err := os.Stat(socket(l))
 	return err == nil

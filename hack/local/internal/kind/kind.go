@@ -117,8 +117,12 @@ func repair(l layout.Layout, p *cluster.Provider, existing []nodes.Node, config 
 }
 
 // ours refuses a cluster that was not made from this checkout: all clusters have one
-// name. A node's mount of patches names the checkout.
+// name. A node's mount of patches names the checkout. All that runs on an engine of the
+// folder's own was made from there.
 func ours(l layout.Layout, all []nodes.Node) error {
+	if engine.Own(l) {
+		return nil
+	}
 	const source = `{{range .Mounts}}{{if eq .Destination "` + patches + `"}}{{.Source}}{{end}}{{end}}`
 	var elsewhere string
 	for _, n := range all {
@@ -232,7 +236,7 @@ func Down(l layout.Layout, purge bool) error {
 		return err
 	}
 	if reached {
-		if all, err := provider().ListNodes(Name); err == nil && !engine.Own(l) {
+		if all, err := provider().ListNodes(Name); err == nil {
 			if err := ours(l, all); err != nil {
 				return err
 			}

@@ -1,18 +1,19 @@
 package kind
 
 import (
+	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/kind/pkg/cluster/nodes"
 
 	"replab.dev/hack/local/internal/layout"
+	"replab.dev/hack/local/internal/standin"
 )
 
 func TestOnlyOurClusterIsTaken(t *testing.T) {
-	l := layout.Layout{Checkout: "/here"}
+	l := layout.Layout{Checkout: "/here", Dir: t.TempDir()}
 	for name, c := range map[string]struct{ docker, want string }{
 		"ours":                      {docker: "echo /here/config/kind/patches"},
 		"a node is not there yet":   {docker: `case "$*" in *worker) echo;; *) echo /here/config/kind/patches;; esac`},
@@ -22,12 +23,23 @@ func TestOnlyOurClusterIsTaken(t *testing.T) {
 		"an engine that has failed": {docker: "echo broken >&2; exit 1", want: "broken"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fakeDocker(t, c.docker)
+			standin.Commands(t, map[string]string{"docker": c.docker})
 			err := ours(l, []nodes.Node{node{name: "replab-control-plane"}, node{name: "replab-worker"}})
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+func TestClustersOfAnEngineOfOnesOwnAreOurs(t *testing.T) {
+	l := layout.Layout{Checkout: "/here", Dir: t.TempDir()}
+	if err := errors.Join(os.MkdirAll(l.Engine(), 0o755), os.WriteFile(l.Engine("docker.sock"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	standin.Commands(t, map[string]string{"docker": "echo /there/config/kind/patches"})
+	if err := ours(l, []nodes.Node{node{name: "replab-control-plane"}}); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -43,7 +55,7 @@ func TestOnlyTestSaysThatCreationIsUnfinished(t *testing.T) {
 		"there is no shell":        {docker: "exit 127", failed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fakeDocker(t, c.docker)
+			standin.Commands(t, map[string]string{"docker": c.docker})
 			got, err := unfinished([]nodes.Node{node{name: "replab-control-plane"}})
 			if got != c.unfinished || (err != nil) != c.failed {
 				t.Errorf("got %v, %v", got, err)
@@ -60,13 +72,3 @@ type node struct {
 
 func (n node) String() string        { return n.name }
 func (n node) Role() (string, error) { return "control-plane", nil }
-
-// fakeDocker has this test call a script in place of docker.
-func fakeDocker(t *testing.T, script string) {
-	t.Helper()
-	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-}

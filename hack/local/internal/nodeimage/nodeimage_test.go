@@ -17,6 +17,7 @@ import (
 
 	"replab.dev/hack/local/internal/bins"
 	"replab.dev/hack/local/internal/layout"
+	"replab.dev/hack/local/internal/standin"
 )
 
 func TestBaseSpec(t *testing.T) {
@@ -115,7 +116,7 @@ func TestPullIsTriedWithoutAReachableRegistry(t *testing.T) {
 		"nothing":                       {docker: "none"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fakeDocker(t, "case \"$*\" in "+c.docker+") echo "+own+":x;; *) exit 1;; esac")
+			standin.Commands(t, map[string]string{"docker": "case \"$*\" in " + c.docker + ") echo " + own + ":x;; *) exit 1;; esac"})
 			if ref, ok := available(version, c.reachable); ok != (c.want != "") || ok && ref != c.want {
 				t.Errorf("got %q, %v; want %q", ref, ok, c.want)
 			}
@@ -124,7 +125,7 @@ func TestPullIsTriedWithoutAReachableRegistry(t *testing.T) {
 }
 
 func TestPullEndsWithItsPatience(t *testing.T) {
-	fakeDocker(t, "exec sleep 600")
+	standin.Commands(t, map[string]string{"docker": "exec sleep 600"})
 	begin := time.Now()
 	if pull("x", 50*time.Millisecond) == nil || time.Since(begin) > time.Minute {
 		t.Errorf("an engine that does not end was waited for, for %s", time.Since(begin))
@@ -132,16 +133,6 @@ func TestPullEndsWithItsPatience(t *testing.T) {
 	if pullPatience(true) <= pullPatience(false) {
 		t.Error("a registry that answers gets no more time than one that does not")
 	}
-}
-
-// fakeDocker has this test call a script in place of docker.
-func fakeDocker(t *testing.T, script string) {
-	t.Helper()
-	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 }
 
 // TestPatternsMatchKindsFiles holds what is replaced and read against the files of the pinned kind.

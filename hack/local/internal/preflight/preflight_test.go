@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"replab.dev/hack/local/internal/standin"
 )
 
 func TestMissingFrom(t *testing.T) {
@@ -94,13 +96,7 @@ func await(t *testing.T, path string) {
 // that and of the policy.
 func fakeDebian(t *testing.T, aptGet string) (bin string) {
 	t.Helper()
-	bin = t.TempDir()
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	bin = standin.Commands(t, map[string]string{"dpkg-query": "cat $(dirname $0)/apt-get.done 2>/dev/null; exit 1", "apt-get": aptGet})
 	PolicyFile = filepath.Join(bin, "policy-rc.d")
-	for name, script := range map[string]string{"dpkg-query": "cat " + bin + "/apt-get.done 2>/dev/null; exit 1", "apt-get": aptGet} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
 	return bin
 }
