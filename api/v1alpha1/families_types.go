@@ -27,7 +27,7 @@ type PatroniSpec struct {
 	// strict is Patroni's synchronous_mode_strict: without a synchronous standby no write is acknowledged.
 	// +optional
 	Strict bool `json:"strict,omitempty"`
-	// ttlSeconds is Patroni's ttl: how long a leader that does not answer keeps its lock.
+	// ttlSeconds is Patroni's ttl: how long a leader that does not answer keeps its lock. At least loopWaitSeconds + 2 x retryTimeoutSeconds.
 	// +optional
 	// +kubebuilder:default=30
 	// +kubebuilder:validation:Minimum=20

@@ -117,7 +117,7 @@ type StageStatus struct {
 
 // StageResources are what one node's server, or one process, used in a stage.
 type StageResources struct {
-	// name of the node, or recorder, app, director.
+	// name of the node, or recorder, app, director, proxy, k6.
 	Name            string `json:"name"`
 	ResourceFigures `json:",inline"`
 	// cpuPerRequestMicroseconds is the processor time over the stage's answered requests, failures too. Absent at rest.

@@ -220,6 +220,7 @@ type Link struct {
 	// +kubebuilder:validation:MaxLength=30
 	To string `json:"to"`
 	// roundTripMilliseconds is the added round trip, half of it in each direction. 0 adds no delay but still measures the round trip.
+	// At most 300 between Galera members, 500 between nodes with Patroni, and to the app 900, with ProxySQL 600.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000
