@@ -24,10 +24,14 @@ func (f Figure) Short() string {
 }
 
 // Brief is Text with the digits that count at a glance: 83 ms for 83.26 ms, 5.2 ms for 5.23 ms. A bound stays one, and what is not 0 does not become it.
+// A question mark stands for what contradicts the figure.
 func (f Figure) Brief() string {
 	step := unitOf(f.Path).glance
 	if step == nil || f.Value == nil {
 		return f.Text()
+	}
+	if f.Doubtful() { // its reason has no room here
+		return Exact(f.Path, *f.Value).Brief() + " ?"
 	}
 	rounded := func(v *int64, round func(float64) float64) *int64 {
 		if v == nil {
@@ -41,10 +45,9 @@ func (f Figure) Brief() string {
 	if *b.Value == 0 {
 		return f.Text()
 	}
-	switch {
-	case f.Known():
+	if f.Known() {
 		b.AtLeast, b.AtMost = b.Value, b.Value
-	case !f.Doubtful():
+	} else {
 		b.AtLeast, b.AtMost = rounded(f.AtLeast, math.Floor), rounded(f.AtMost, math.Ceil)
 	}
 	return b.Text()

@@ -187,6 +187,15 @@ func TestRedMeansBad(t *testing.T) {
 	}
 }
 
+// TestATileNamesItsDoubtBelowTheFigure: the reason is no part of the large text.
+func TestATileNamesItsDoubtBelowTheFigure(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	(*figure.Bounds)(&r.Status.Bounds).Unknown("load.latency.p99Microseconds", "packets were late")
+	if page := written(t, r); !strings.Contains(page, " ?</data></b> <small>packets were late</small>") {
+		t.Error("the tile of p99 has no reason in small letters")
+	}
+}
+
 // TestGreenNeedsAVerdict: a run that decides nothing meets no goal.
 func TestGreenNeedsAVerdict(t *testing.T) {
 	r := reporttest.SemiSync(t)
