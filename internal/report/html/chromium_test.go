@@ -182,11 +182,17 @@ func TestChromiumOnATelephoneAndInTheDark(t *testing.T) {
 	}
 }
 
+// pages of each kind: of a run that lost writes, of two runs, and of a suite.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	lost := reporttest.Run(t, reporttest.Shape{Experiment: "semisync", Seconds: 45, FaultAt: 20, Lost: 64})
+	return map[string]string{"a report": written(t, lost), "a comparison": compared(t, lost, lost), "a suite": pageOf(t, ofTwo())}
+}
+
 // TestChromiumOnANarrowTelephone of 390 pixels: nothing but a table or a text in a box of its own is wider. No window is so narrow, but a frame is.
 func TestChromiumOnANarrowTelephone(t *testing.T) {
 	chromium(t)
-	lost := reporttest.Run(t, reporttest.Shape{Experiment: "semisync", Seconds: 45, FaultAt: 20, Lost: 64})
-	for name, page := range map[string]string{"a report": written(t, lost), "a comparison": compared(t, lost, lost)} {
+	for name, page := range pages(t) {
 		const look = `const frame = document.querySelector("iframe");
 frame.addEventListener("load", () => {
 const d = frame.contentDocument, over = [];
@@ -218,8 +224,7 @@ pre.textContent = JSON.stringify(r.violations.map((v) => v.impact + " " + v.id +
 document.body.append(pre);
 });`
 	policy := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy"[^>]*>`)
-	lost := reporttest.Run(t, reporttest.Shape{Experiment: "semisync", Seconds: 45, FaultAt: 20, Lost: 64})
-	for name, page := range map[string]string{"a report": written(t, lost), "a comparison": compared(t, lost, lost)} {
+	for name, page := range pages(t) {
 		page = strings.Replace(policy.ReplaceAllString(page, ""), "</body>", "<script>"+string(axe)+"</script><script>"+run+"</script></body>", 1)
 		for _, scheme := range []string{"0", "1"} {
 			dom, _ := browse(t, page, "--window-size=1000,900", "--blink-settings=preferredColorScheme="+scheme, "--virtual-time-budget=60000", "--dump-dom")

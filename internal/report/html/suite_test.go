@@ -10,8 +10,8 @@ import (
 	"replab.dev/internal/report/suites"
 )
 
-// TestPageOfASuite: a dot for each trial and a row for each comparison.
-func TestPageOfASuite(t *testing.T) {
+// ofTwo variants is a suite with two comparisons and three trials.
+func ofTwo() *suites.Document {
 	d := &suites.Document{Suite: &v1alpha1.ReplicationSuite{}}
 	s := d.Suite
 	s.Name = "<cost>"
@@ -29,14 +29,26 @@ func TestPageOfASuite(t *testing.T) {
 		x.Status.Load = &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: ptr.To(int64(100_000))}}
 		d.Trials = append(d.Trials, x)
 	}
+	return d
+}
+
+// pageOf a suite.
+func pageOf(t *testing.T, d *suites.Document) string {
+	t.Helper()
 	var b strings.Builder
 	if err := WriteSuite(&b, d); err != nil {
 		t.Fatal(err)
 	}
-	page := b.String()
+	return b.String()
+}
+
+// TestPageOfASuite: a dot for each trial and a row for each comparison.
+func TestPageOfASuite(t *testing.T) {
+	d := ofTwo()
+	page := pageOf(t, d)
 	picture := page[strings.Index(page, `data-chart="requestsPerSecond"`):]
 	picture = picture[:strings.Index(picture, "</div>")]
-	for _, run := range s.Status.Runs {
+	for _, run := range d.Suite.Status.Runs {
 		if strings.Count(picture, "<title>"+run.Name+"</title>") != 1 {
 			t.Errorf("no dot of %s in %s", run.Name, picture)
 		}
@@ -52,8 +64,8 @@ func TestPageOfASuite(t *testing.T) {
 
 // TestASuiteWithoutTrials has a page without pictures.
 func TestASuiteWithoutTrials(t *testing.T) {
-	var b strings.Builder
-	if err := WriteSuite(&b, &suites.Document{Suite: &v1alpha1.ReplicationSuite{}}); err != nil || strings.Contains(b.String(), "<svg") || !strings.Contains(b.String(), "no verdict") {
-		t.Errorf("%v in %s", err, b.String())
+	page := pageOf(t, &suites.Document{Suite: &v1alpha1.ReplicationSuite{}})
+	if strings.Contains(page, "<svg") || !strings.Contains(page, "no verdict") {
+		t.Error(page)
 	}
 }
