@@ -102,7 +102,7 @@ func explained(err error) error {
 		}
 	}
 	if meta.IsNoMatchError(err) {
-		return errors.New("replab is not installed: run `helm install replab charts/replab`, then `kubectl replab doctor`")
+		return errors.New("replab is not installed: see docs/how-to/install.md#the-operator, then run `kubectl replab doctor`")
 	}
 	return err
 }

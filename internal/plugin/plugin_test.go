@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -180,6 +181,15 @@ func TestAClusterThatCannotBeReached(t *testing.T) {
 	code := Execute(context.Background(), "v1", engines, []string{"--server", "http://127.0.0.1:1", "list"}, genericiooptions.IOStreams{Out: &out, ErrOut: &errs})
 	if code != ExitNotRun || !strings.Contains(errs.String(), "error: ") {
 		t.Errorf("code %d, %q", code, errs.String())
+	}
+}
+
+func TestWithoutReplabTheRemedyIsItsInstallation(t *testing.T) {
+	t.Parallel()
+	missing := &meta.NoKindMatchError{GroupKind: v1alpha1.GroupVersion.WithKind(experimentKind).GroupKind(), SearchedVersions: []string{v1alpha1.GroupVersion.Version}}
+	const want = "replab is not installed: see docs/how-to/install.md#the-operator, then run `kubectl replab doctor`"
+	if got := explained(missing); got.Error() != want {
+		t.Errorf("%q", got)
 	}
 }
 
