@@ -19,15 +19,21 @@ import (
 // obeyed are the characters that move a cursor, change what a terminal shows, or turn the order of a line round.
 func obeyed(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
-// Line is a text in one line: an obeyed character is a blank.
+// Line is a text in one line, without commands to a CI server: an obeyed character is a blank.
 func Line(text string) string {
-	return strings.Map(func(r rune) rune {
+	return NoCommands(strings.Map(func(r rune) rune {
 		if obeyed(r) {
 			return ' '
 		}
 		return r
-	}, text)
+	}, text))
 }
+
+// command begins what the runners of GitHub and of Azure obey anywhere in a line.
+var command = regexp.MustCompile(`(?i)##(\[|vso\[)`)
+
+// NoCommands breaks commands to a CI server by a zero-width space. It is not for JSON, whose content it changes.
+func NoCommands(text string) string { return command.ReplaceAllString(text, "##\u200b$1") }
 
 // Writer writes texts with their lines and tabs: any other obeyed character is a blank. Several goroutines may write.
 func Writer(w io.Writer) io.Writer {

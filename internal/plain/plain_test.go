@@ -29,6 +29,21 @@ func TestTextsOfOthersSteerNoTerminal(t *testing.T) {
 	}
 }
 
+func TestCIServersTakeNoCommandFromOthersTexts(t *testing.T) {
+	for said, want := range map[string]string{
+		"a ##[add-path]/tmp":           "a ##\u200b[add-path]/tmp",
+		"###[error]a":                  "###\u200b[error]a",
+		"a ##vso[task.setvariable a]b": "a ##\u200bvso[task.setvariable a]b",
+		"##VSO[a]##[b]":                "##\u200bVSO[a]##\u200b[b]",
+		"##\x1b[a]":                    "## [a]",
+		"## a [b]":                     "## a [b]",
+	} {
+		if got := Line(said); got != want {
+			t.Errorf("%q is %q, want %q", said, got, want)
+		}
+	}
+}
+
 func TestJSONKeepsItsContent(t *testing.T) {
 	const said = "a\x1b\u009b\u202e\tb"
 	plain, err := json.Marshal(said)

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
+	"replab.dev/internal/plain"
 )
 
 // logs are asked for of parts of an experiment.
@@ -175,7 +176,7 @@ func (l *lines) copy(s source, stream io.ReadCloser) error {
 	for scanner.Scan() {
 		if line := scanner.Text(); strings.Contains(line, s.only) {
 			l.mutex.Lock()
-			fmt.Fprintf(l.to, "[%s/%s] %s\n", s.pod, s.container, line)
+			fmt.Fprintf(l.to, "[%s/%s] %s\n", s.pod, s.container, plain.NoCommands(line))
 			l.mutex.Unlock()
 		}
 	}

@@ -155,6 +155,16 @@ func TestLinesOfTheOperatorAreThoseThatNameTheExperiment(t *testing.T) {
 	}
 }
 
+func TestLogsGiveCIServersNoCommand(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	l := &lines{to: plain.Writer(&out)}
+	err := l.copy(source{pod: "p", container: "c"}, io.NopCloser(strings.NewReader("a\t##[add-path]/tmp\n##vso[task.complete]\n")))
+	if out.String() != "[p/c] a\t##\u200b[add-path]/tmp\n[p/c] ##\u200bvso[task.complete]\n" || err != nil {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
 func TestALogThatBreaksOffSaysSo(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
