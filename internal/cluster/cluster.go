@@ -22,6 +22,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/decode"
 	"replab.dev/internal/kube"
+	"replab.dev/internal/plain"
 )
 
 // FieldOwner of everything that the operator applies.
@@ -220,7 +221,7 @@ func (c *Cluster) DeletePod(ctx context.Context, key types.NamespacedName, uid t
 // logMost is how many bytes of a log a message has.
 const logMost = 3000
 
-// LogTail is the end of a container's log, or why there is none.
+// LogTail is the end of a container's log, as plain text, or why there is none.
 func (c *Cluster) LogTail(ctx context.Context, pod *corev1.Pod, container string, previous bool) string {
 	opts := &corev1.PodLogOptions{Container: container, Previous: previous, TailLines: ptr.To[int64](12), LimitBytes: ptr.To[int64](logMost)}
 	stream, err := c.Core.Pods(pod.Namespace).GetLogs(pod.Name, opts).Stream(ctx)
@@ -232,7 +233,7 @@ func (c *Cluster) LogTail(ctx context.Context, pod *corev1.Pod, container string
 	if err != nil {
 		return "(no log: " + err.Error() + ")"
 	}
-	return string(text)
+	return plain.Lines(string(text))
 }
 
 func ofExperiment(x *v1alpha1.ReplicationExperiment) []client.ListOption {

@@ -35,15 +35,19 @@ var command = regexp.MustCompile(`(?i)##(\[|vso\[)`)
 // NoCommands breaks commands to a CI server by a zero-width space. It is not for JSON, whose content it changes.
 func NoCommands(text string) string { return command.ReplaceAllString(text, "##\u200b$1") }
 
-// Writer writes texts with their lines and tabs: any other obeyed character is a blank. Several goroutines may write.
-func Writer(w io.Writer) io.Writer {
-	return &writer{to: transform.NewWriter(w, runes.Map(func(r rune) rune {
-		if obeyed(r) && r != '\n' && r != '\t' {
-			return ' '
-		}
-		return r
-	}))}
+// Lines is a text with its lines and tabs: any other obeyed character is a blank.
+func Lines(text string) string { return strings.Map(ofLines, text) }
+
+// ofLines is a character of a text with lines and tabs.
+func ofLines(r rune) rune {
+	if obeyed(r) && r != '\n' && r != '\t' {
+		return ' '
+	}
+	return r
 }
+
+// Writer writes texts with their lines and tabs: any other obeyed character is a blank. Several goroutines may write.
+func Writer(w io.Writer) io.Writer { return &writer{to: transform.NewWriter(w, runes.Map(ofLines))} }
 
 type writer struct {
 	mutex sync.Mutex

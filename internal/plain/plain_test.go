@@ -17,6 +17,9 @@ func TestTextsOfOthersSteerNoTerminal(t *testing.T) {
 	if got, want := Line(evil), "a ]0;title b 2Jc\ufffdd e µ  z"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got, want := Lines(evil), "a ]0;title b 2Jc\ufffdd\ne\tµ  z"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	var b strings.Builder
 	w := Writer(&b)
 	for i := range len(evil) { // in pieces that break characters
