@@ -1,6 +1,9 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Conditions of a run's steps; each stays True once it is.
 const (
@@ -82,3 +85,18 @@ func (x *ReplicationExperiment) GetConditions() []metav1.Condition { return x.St
 
 // GetConditions of a suite.
 func (x *ReplicationSuite) GetConditions() []metav1.Condition { return x.Status.Conditions }
+
+// Ended tells whether an experiment or a suite is complete. One that ended before its start begins anew once its spec is changed.
+func Ended(conditions []metav1.Condition, startTime *metav1.Time, generation, observedGeneration int64) bool {
+	return meta.IsStatusConditionTrue(conditions, ConditionComplete) && (startTime != nil || generation == observedGeneration)
+}
+
+// Ended tells whether the experiment is complete, and does not begin anew.
+func (x *ReplicationExperiment) Ended() bool {
+	return Ended(x.Status.Conditions, x.Status.StartTime, x.Generation, x.Status.ObservedGeneration)
+}
+
+// Ended tells whether the suite is complete, and does not begin anew.
+func (x *ReplicationSuite) Ended() bool {
+	return Ended(x.Status.Conditions, x.Status.StartTime, x.Generation, x.Status.ObservedGeneration)
+}

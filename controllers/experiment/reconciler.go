@@ -70,10 +70,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (result ct
 	}
 	defer func() { result.Priority = priority(x) }()
 	before := x.DeepCopy()
-	if isTrue(x.Status.Conditions, v1alpha1.ConditionComplete) {
-		if x.Status.StartTime != nil || x.Generation == x.Status.ObservedGeneration {
-			return r.afterwards(ctx, x)
-		}
+	switch {
+	case x.Ended():
+		return r.afterwards(ctx, x)
+	case isTrue(x.Status.Conditions, v1alpha1.ConditionComplete):
 		x.Status = v1alpha1.ReplicationExperimentStatus{} // nothing was made for it, and it was changed: it begins anew
 	}
 	after, stepErr := r.carryOn(ctx, x)

@@ -69,10 +69,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil // the trials go by garbage collection
 	}
 	before := s.DeepCopy()
-	if over(s) {
-		if s.Status.StartTime != nil || s.Generation == s.Status.ObservedGeneration {
-			return r.afterwards(ctx, s)
-		}
+	switch {
+	case s.Ended():
+		return r.afterwards(ctx, s)
+	case over(s):
 		s.Status = v1alpha1.ReplicationSuiteStatus{} // no trial was begun, and it was changed: it begins anew
 	}
 	out, err := r.carryOn(ctx, s)

@@ -109,3 +109,30 @@ func TestWhoDoesNotLookForEver(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// unbegun is a run that ended before its start.
+func unbegun() v1alpha1.ReplicationExperimentStatus {
+	return v1alpha1.ReplicationExperimentStatus{
+		ObservedGeneration: 1, Phase: "Complete", Verdict: v1alpha1.VerdictInconclusive, Conditions: reached(v1alpha1.ConditionComplete),
+	}
+}
+
+func TestOneThatEndedBeforeItsStartBeginsAnewWhereChanged(t *testing.T) {
+	t.Parallel()
+	here := namespace(t)
+	older := stored(t, here, "semisync", unbegun())
+	if got := command(t, here, "run", file(t, semisync)); got.code != ExitNotRun || !strings.Contains(got.err, "experiment semisync ended before its start: change its spec, or begin it again with --replace") {
+		t.Errorf("with the same spec: %+v", got)
+	}
+	run := begin(t, here, "run", file(t, semisync+"  deadlineSeconds: 900\n"))
+	run.awaits(t, "Experiment semisync ended before its start, and begins anew.")
+	x := found(t, older.DeepCopy())
+	x.Status = v1alpha1.ReplicationExperimentStatus{} // as the operator does
+	if err := kubetest.Client(t).Status().Update(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	operate(t, here, "semisync", v1alpha1.VerdictPassed, atOnce)
+	if got := run.ends(); got.code != ExitOK || x.UID != older.UID || strings.Contains(got.out, "Inconclusive") || strings.Contains(got.out, "has already ended") {
+		t.Errorf("with a changed spec: %+v", got)
+	}
+}

@@ -75,8 +75,9 @@ func capital(words string) string { return strings.ToUpper(words[:1]) + words[1:
 // older is what the cluster has under a name.
 type older struct {
 	metav1.ObjectMeta
-	verdict  v1alpha1.Verdict
-	complete bool
+	verdict v1alpha1.Verdict
+	started bool
+	ended   bool
 }
 
 // existing is what has the kind and the name of something that is asked for, nil where there is none.
@@ -89,17 +90,25 @@ func existing(ctx context.Context, c Cluster, x *unstructured.Unstructured) (*ol
 		}
 		return nil, fmt.Errorf("look for %s: %w", named(x), explained(err))
 	}
-	var both struct { // what experiments and suites have in common
+	return olderOf(now)
+}
+
+// olderOf decodes what experiments and suites have in common.
+func olderOf(now *unstructured.Unstructured) (*older, error) {
+	var both struct {
 		metav1.ObjectMeta `json:"metadata"`
 		Status            struct {
-			Verdict    v1alpha1.Verdict   `json:"verdict"`
-			Conditions []metav1.Condition `json:"conditions"`
+			ObservedGeneration int64              `json:"observedGeneration"`
+			StartTime          *metav1.Time       `json:"startTime"`
+			Verdict            v1alpha1.Verdict   `json:"verdict"`
+			Conditions         []metav1.Condition `json:"conditions"`
 		} `json:"status"`
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(now.Object, &both); err != nil {
-		return nil, fmt.Errorf("decode %s: %w", named(x), err)
+		return nil, fmt.Errorf("decode %s: %w", named(now), err)
 	}
-	return &older{both.ObjectMeta, both.Status.Verdict, meta.IsStatusConditionTrue(both.Status.Conditions, v1alpha1.ConditionComplete)}, nil
+	s := both.Status
+	return &older{both.ObjectMeta, s.Verdict, s.StartTime != nil, v1alpha1.Ended(s.Conditions, s.StartTime, both.Generation, s.ObservedGeneration)}, nil
 }
 
 // Suite of the namespace by its name.

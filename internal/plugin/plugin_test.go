@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -134,7 +135,9 @@ func stored(t *testing.T, namespace, name string, status v1alpha1.ReplicationExp
 }
 
 func ended(v v1alpha1.Verdict) v1alpha1.ReplicationExperimentStatus {
-	return v1alpha1.ReplicationExperimentStatus{Phase: "Complete", Verdict: v, Conditions: reached(v1alpha1.ConditionAccepted, v1alpha1.ConditionComplete)}
+	return v1alpha1.ReplicationExperimentStatus{
+		StartTime: ptr.To(metav1.Now()), Phase: "Complete", Verdict: v, Conditions: reached(v1alpha1.ConditionAccepted, v1alpha1.ConditionComplete),
+	}
 }
 
 // reached are steps that are behind.

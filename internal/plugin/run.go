@@ -45,7 +45,7 @@ anything runs, so that a field that is wrong is told at once.
 goal and lost no writes; a suite has retries of its own.
 
 An experiment or a suite runs once. One of the same name that is still under way is shown, also with --replace; one that is over has to make room:
---replace removes it with its results.
+--replace removes it with its results. One that ended before its start begins anew where its spec is changed.
 
 Exit codes: 0 passed, 1 failed, 2 inconclusive or invalid, 3 could not be carried out, of several the worst: 3, 1, 2, 0; 130 interrupted: the run goes on.`,
 		Example: `  kubectl replab run experiments/semisync.yaml
@@ -177,9 +177,11 @@ func (r *runner) try(ctx context.Context, c Cluster, x *unstructured.Unstructure
 	switch {
 	case err != nil:
 		return err
-	case older == nil || !older.complete && (older.DeletionTimestamp == nil || !r.replace):
+	case older == nil || !older.ended && (older.DeletionTimestamp == nil || !r.replace):
 		_, err := r.apply(ctx, c, x, client.DryRunAll)
 		return err
+	case !r.replace && !older.started:
+		return r.tryAnew(ctx, c, x)
 	case !r.replace:
 		return fmt.Errorf("%s has run already, and is %s: each runs once; --replace removes it with its results, or give the new one another name",
 			named(x), older.verdict)
@@ -189,6 +191,19 @@ func (r *runner) try(ctx context.Context, c Cluster, x *unstructured.Unstructure
 		return fmt.Errorf("try %s by another name: %w", named(x), err)
 	}
 	return nil
+}
+
+// tryAnew one that ended before its start: a changed spec begins it anew.
+func (r *runner) tryAnew(ctx context.Context, c Cluster, x *unstructured.Unstructured) error {
+	applied, err := r.apply(ctx, c, x, client.DryRunAll)
+	if err != nil {
+		return err
+	}
+	then, err := olderOf(applied)
+	if err == nil && then.ended {
+		err = fmt.Errorf("%s ended before its start: change its spec, or begin it again with --replace", named(x))
+	}
+	return err
 }
 
 // renamed is an experiment whose name is free: the older one is still there. What refers to the name follows it.
@@ -201,8 +216,8 @@ func renamed(x *unstructured.Unstructured) *unstructured.Unstructured {
 	return other
 }
 
-// apply by the server, which tells the UID: a field that nobody knows is an error.
-func (r *runner) apply(ctx context.Context, c Cluster, x *unstructured.Unstructured, more ...client.ApplyOption) (types.UID, error) {
+// apply by the server, and return what it has then: a field that nobody knows is an error.
+func (r *runner) apply(ctx context.Context, c Cluster, x *unstructured.Unstructured, more ...client.ApplyOption) (*unstructured.Unstructured, error) {
 	options := append([]client.ApplyOption{client.FieldOwner(fieldManager)}, more...)
 	if r.force {
 		options = append(options, client.ForceOwnership)
@@ -211,11 +226,11 @@ func (r *runner) apply(ctx context.Context, c Cluster, x *unstructured.Unstructu
 	err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), options...)
 	switch {
 	case err == nil:
-		return applied.GetUID(), nil
+		return applied, nil
 	case apierrors.IsConflict(err):
-		return "", fmt.Errorf("apply %s %s: %w; --force-conflicts takes the fields over", x.GetKind(), x.GetName(), err)
+		return nil, fmt.Errorf("apply %s %s: %w; --force-conflicts takes the fields over", x.GetKind(), x.GetName(), err)
 	}
-	return "", fmt.Errorf("apply %s %s: %w", x.GetKind(), x.GetName(), explained(err))
+	return nil, fmt.Errorf("apply %s %s: %w", x.GetKind(), x.GetName(), explained(err))
 }
 
 // fieldManager owns what the plugin applies.
@@ -236,12 +251,13 @@ func (r *runner) carryOut(ctx context.Context, c Cluster, x *unstructured.Unstru
 			fmt.Fprintf(r.ErrOut, "%s was not begun, and the older one is being removed.\n", capital(named(x)))
 			return conclusion{code: ExitInterrupted}, nil
 		}
-	case older != nil && older.complete:
-		fmt.Fprintf(r.Out, "%s has already ended. Its result:\n", capital(named(x)))
-	case older != nil:
-		fmt.Fprintf(r.Out, "%s is under way already.\n", capital(named(x)))
+		older = nil
 	}
-	uid, err := r.apply(ctx, c, x)
+	applied, err := r.apply(ctx, c, x)
+	if err != nil {
+		return conclusion{code: ExitNotRun}, err
+	}
+	begun, err := r.begun(older, applied)
 	if err != nil {
 		return conclusion{code: ExitNotRun}, err
 	}
@@ -249,9 +265,30 @@ func (r *runner) carryOut(ctx context.Context, c Cluster, x *unstructured.Unstru
 	if isSuite(x) {
 		follow = r.followSuite
 	}
-	end, err := follow(ctx, c, x.GetName(), uid, r.display)
-	end.begunHere = older == nil || r.room[older.UID]
+	end, err := follow(ctx, c, x.GetName(), applied.GetUID(), r.display)
+	end.begunHere = begun
 	return end, err
+}
+
+// begun tells whether applying began a run. Otherwise it says how the older one stands.
+func (r *runner) begun(older *older, applied *unstructured.Unstructured) (bool, error) {
+	if older == nil {
+		return true, nil
+	}
+	now, err := olderOf(applied)
+	if err != nil {
+		return false, err
+	}
+	how := "is under way already."
+	anew := older.ended && !now.ended
+	switch {
+	case anew:
+		how = "ended before its start, and begins anew."
+	case now.ended:
+		how = "has already ended. Its result:"
+	}
+	fmt.Fprintf(r.Out, "%s %s\n", capital(named(applied)), how)
+	return anew, nil
 }
 
 // remove the older experiment, and none that somebody has put in its place.

@@ -44,7 +44,7 @@ func operate(t *testing.T, namespace, name string, verdict v1alpha1.Verdict, see
 					_ = server.Status().Update(t.Context(), x)
 				case x.Status.Verdict == "" && seen():
 					end := ended(verdict)
-					x.Status.Phase, x.Status.Verdict, x.Status.Conditions = end.Phase, end.Verdict, end.Conditions
+					x.Status.StartTime, x.Status.Phase, x.Status.Verdict, x.Status.Conditions = end.StartTime, end.Phase, end.Verdict, end.Conditions
 					_ = server.Status().Update(t.Context(), x)
 				}
 			}

@@ -44,7 +44,7 @@ func conduct(t *testing.T, namespace string, verdict v1alpha1.Verdict, seen func
 			}
 			switch {
 			case len(s.Status.Runs) == 0:
-				s.Status.Conditions = reached(v1alpha1.ConditionAccepted)
+				s.Status.StartTime, s.Status.Conditions = ptr.To(metav1.Now()), reached(v1alpha1.ConditionAccepted)
 				s.Status.Trials = &v1alpha1.TrialCounts{Total: 12}
 				s.Status.Runs = []v1alpha1.TrialRun{{Name: "cost-async-1", Variant: "async", Round: 1, Attempt: 1}}
 			case s.Status.Verdict == "" && seen():
@@ -177,7 +177,7 @@ func TestASuiteThatIsOverMakesRoom(t *testing.T) {
 	t.Parallel()
 	here := namespace(t)
 	first := suiteOf(t, here)
-	first.Status.Verdict, first.Status.Conditions = v1alpha1.VerdictFailed, reached(v1alpha1.ConditionAccepted, v1alpha1.ConditionComplete)
+	first.Status.StartTime, first.Status.Verdict, first.Status.Conditions = ptr.To(metav1.Now()), v1alpha1.VerdictFailed, reached(v1alpha1.ConditionAccepted, v1alpha1.ConditionComplete)
 	server := kubetest.Client(t)
 	if err := server.Status().Update(t.Context(), first); err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func measured(t *testing.T, here string) {
 		s.Status.Runs = append(s.Status.Runs, v1alpha1.TrialRun{Name: name, Variant: []string{"async", "semisync"}[i], Round: 1, Attempt: 1, UID: x.UID, Verdict: v1alpha1.VerdictPassed})
 	}
 	s.Status.Runs = append(s.Status.Runs, v1alpha1.TrialRun{Name: "cost-async-2", Variant: "async", Round: 2, Attempt: 1, UID: "gone", Verdict: v1alpha1.VerdictPassed})
-	s.Status.Verdict, s.Status.Conditions = v1alpha1.VerdictPassed, reached(v1alpha1.ConditionAccepted, v1alpha1.ConditionComplete)
+	s.Status.StartTime, s.Status.Verdict, s.Status.Conditions = ptr.To(metav1.Now()), v1alpha1.VerdictPassed, reached(v1alpha1.ConditionAccepted, v1alpha1.ConditionComplete)
 	if err := kubetest.Client(t).Status().Update(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}

@@ -90,6 +90,7 @@ type Kind[T any] interface {
 	*T
 	client.Object
 	GetConditions() []metav1.Condition
+	Ended() bool
 }
 
 // Follow shows an object to seen at each look until it is complete, and returns its last state. It follows the object with a UID, or without one the
@@ -111,9 +112,13 @@ func Follow[T any, P Kind[T]](ctx context.Context, c Cluster, name client.Object
 		if uid = cmp.Or(uid, now.GetUID()); now.GetUID() != uid {
 			return false, apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("experiments and suites").GroupResource(), name.Name)
 		}
-		answered, last = time.Now(), now
+		answered = time.Now()
+		if !now.Ended() && meta.IsStatusConditionTrue(now.GetConditions(), v1alpha1.ConditionComplete) {
+			return false, nil // it begins anew, and the status is still that of before
+		}
+		last = now
 		seen(now, nil)
-		return meta.IsStatusConditionTrue(now.GetConditions(), v1alpha1.ConditionComplete), nil
+		return now.Ended(), nil
 	})
 	if err != nil {
 		return last, fmt.Errorf("wait for the end of %s: %w", name.Name, err)

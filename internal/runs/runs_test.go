@@ -99,6 +99,15 @@ func TestARunThatIsNotFollowedToItsEnd(t *testing.T) {
 }
 
 // TestAnotherOfItsNameIsNotIt: what somebody puts in its place within one look is not told as its end.
+func TestOneThatBeginsAnewHasNotEnded(t *testing.T) {
+	older := experiment(metav1.ConditionTrue)
+	older.Generation, older.Status.ObservedGeneration = 2, 1 // it ended before its start, and was changed
+	shown := func(x *v1alpha1.ReplicationExperiment, _ error) { t.Errorf("shown: %+v", x.Status) }
+	if x, err := Follow(t.Context(), server(t, never, older), name, "", 20*time.Millisecond, shown); x != nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, %v", x, err)
+	}
+}
+
 func TestAnotherOfItsNameIsNotIt(t *testing.T) {
 	older := experiment(metav1.ConditionFalse)
 	older.UID = "older"
