@@ -37,7 +37,7 @@ func exportCommand(o *Options) *cobra.Command {
 		Long: `Write an experiment, its results document and the logs of its pods into a folder, so that they outlive the cluster.
 
 The folder gets experiment.yaml, results.json and logs/POD_CONTAINER.log. Files of the same names are replaced. report and compare read the
-folder: kubectl replab report ./semisync
+folder: kubectl replab report ./semisync --file semisync.html
 
 The folder of a suite gets suite.yaml, and trials/EXPERIMENT with the same files for each trial that is left and has ended.`,
 		Example: `  kubectl replab export semisync

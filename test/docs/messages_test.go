@@ -99,6 +99,24 @@ func TestMessagesNamePagesAndCommandsThatExist(t *testing.T) {
 	}
 }
 
+var reportCall = regexp.MustCompile("kubectl replab report [^`\n]+")
+
+// TestReportsInMessagesHaveAFileOrAFormat, since a page is refused in a terminal.
+func TestReportsInMessagesHaveAFileOrAFormat(t *testing.T) {
+	calls := 0
+	for _, text := range literals(t, "api", "cmd", "controllers", "internal") {
+		for _, call := range reportCall.FindAllString(text, -1) {
+			calls++
+			if !strings.Contains(call, " --file ") && !strings.Contains(call, " -o ") {
+				t.Errorf("a terminal refuses %s", call)
+			}
+		}
+	}
+	if calls < 10 {
+		t.Errorf("only %d calls were found", calls)
+	}
+}
+
 func TestReasonsThatEndARunHaveRemedies(t *testing.T) {
 	reasons := 0
 	for _, row := range docs.Read(t, debugPage).Rows {

@@ -69,7 +69,7 @@ func Suite(s *v1alpha1.ReplicationSuite) []string {
 			lines = append(lines, suiteWaits[complete.Reason])
 		}
 	case v1alpha1.VerdictFailed:
-		lines = append(lines, "A missed expectation is a finding. See each trial's figures in `kubectl replab report suite/NAME`: docs/concepts/runs-and-suites.md#expectations.")
+		lines = append(lines, "A missed expectation is a finding. See each trial's figures in `kubectl replab report suite/NAME --file report.html`: docs/concepts/runs-and-suites.md#expectations.")
 	default:
 		for _, reason := range s.Status.Reasons {
 			code, _, _ := strings.Cut(reason, ":")

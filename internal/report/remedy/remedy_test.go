@@ -84,7 +84,7 @@ func TestRemediesOfSuites(t *testing.T) {
 		"new":        {v1alpha1.ReplicationSuiteStatus{}, nil},
 		"name taken": {v1alpha1.ReplicationSuiteStatus{Conditions: []metav1.Condition{condition("Complete", v1alpha1.ReasonNameTaken, 0)}}, []string{"a suite of another name"}},
 		"passed":     {v1alpha1.ReplicationSuiteStatus{Verdict: v1alpha1.VerdictPassed}, nil},
-		"failed":     {v1alpha1.ReplicationSuiteStatus{Verdict: v1alpha1.VerdictFailed}, []string{"kubectl replab report suite/a -n b"}},
+		"failed":     {v1alpha1.ReplicationSuiteStatus{Verdict: v1alpha1.VerdictFailed}, []string{"`kubectl replab report suite/a -n b --file report.html`"}},
 		"aborted":    {v1alpha1.ReplicationSuiteStatus{Verdict: v1alpha1.VerdictInconclusive, Reasons: []string{"Aborted: spec.abort ended the suite."}}, []string{"until the abort are in the status. See what stays", "verdicts-of-a-suite"}},
 		"a bad trial": {
 			v1alpha1.ReplicationSuiteStatus{Verdict: v1alpha1.VerdictInvalid, Runs: []v1alpha1.TrialRun{{Name: "a-1", Verdict: v1alpha1.VerdictInvalid}, {Name: "a-2"}}},
