@@ -54,7 +54,7 @@ func (r *Reconciler) withoutLease(x *v1alpha1.ReplicationExperiment, err error, 
 	waits := x.Status.StartTime == nil
 	switch {
 	case refused && (waits && step.RefusalOf(err) == step.RefusedEver || r.leaseless.Lasts(x.UID, r.Now()) >= diagnose.RefusedAfter):
-		return Terminal(v1alpha1.ReasonObjectRefused, "the API server refuses the run's Lease: %v", err), nil
+		return Terminal(v1alpha1.ReasonObjectRefused, "the API server refuses the run's Lease: give the operator the right to Leases, or free the quota: %v", err), nil
 	case waits && step.RefusalOf(err) != step.NotRefused:
 		return Wait(lease.Renew, v1alpha1.ReasonHeld, "the API server refuses to read its Lease %s: %v", lease.Name(x.Name), err), nil
 	}

@@ -152,8 +152,8 @@ func TestARunEndsWithoutItsLease(t *testing.T) {
 		"not read, aborted":        {leases{read: forbidden}, false, aborted, "spec.abort ended the run; its Lease semisync-run-holder could not be taken", endPatience + time.Minute},
 		"not read, late":           {leases{read: broken}, false, func(*v1alpha1.ReplicationExperimentSpec) {}, "600 s: raise it; its Lease", 800 * time.Second},
 		"not renewed, aborted":     {leases{write: broken}, false, aborted, "no connection", endPatience + time.Minute},
-		"not renewed":              {leases{write: forbidden}, false, func(*v1alpha1.ReplicationExperimentSpec) {}, "refuses the run's Lease", 2 * time.Minute},
-		"deleted, and not made":    {leases{write: forbidden}, true, func(*v1alpha1.ReplicationExperimentSpec) {}, "refuses the run's Lease", 2 * time.Minute},
+		"not renewed":              {leases{write: forbidden}, false, func(*v1alpha1.ReplicationExperimentSpec) {}, "refuses the run's Lease: give the operator the right to Leases, or free the quota: ", 2 * time.Minute},
+		"deleted, and not made":    {leases{write: forbidden}, true, func(*v1alpha1.ReplicationExperimentSpec) {}, "no such right", 2 * time.Minute},
 		"deleted, broken, aborted": {leases{write: broken}, true, aborted, "could not be taken for 2m0s", endPatience + time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
