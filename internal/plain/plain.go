@@ -84,10 +84,12 @@ func YAML(of any) (string, error) {
 }
 
 var (
-	// inline begins markup anywhere in a line. A zero-width space keeps @ from mentioning somebody.
-	inline = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "~", `\~`, "[", `\[`, "|", `\|`, "<", "&lt;", "&", "&amp;", "@", "@\u200b")
-	// leading begins a block of Markdown: a heading, a list, a quotation or a rule.
-	leading = regexp.MustCompile(`^(\d*)(>|--|(?:#+|[-+.)])(?:\s|$))`)
+	// inline begins markup anywhere in a line. A zero-width space keeps @ from mentioning somebody, # from being a heading or a reference to an
+	// issue, and addresses from being links.
+	inline = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "~", `\~`, "[", `\[`, "|", `\|`, "$", `\$`, "<", "&lt;", "&", "&amp;",
+		"@", "@\u200b", "#", "#\u200b", "://", ":\u200b//", "www.", "www\u200b.")
+	// leading begins a block of Markdown: a list, a quotation or a rule.
+	leading = regexp.MustCompile(`^(\d*)(>|--|[-+.)](?:\s|$))`)
 )
 
 // Markdown is a text in one line without any markup.

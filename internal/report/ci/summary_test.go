@@ -22,7 +22,7 @@ func TestTheSummaryHasATableAndTheReports(t *testing.T) {
 | run | namespace | verdict | reason |
 |---|---|---|---|
 | experiment semisync | db | Passed | The goal was met. |
-| experiment &lt;b>  # a |  | none |  |
+| experiment &lt;b>  #` + "\u200b" + ` a |  | none |  |
 | experiment after | db | none | It was not begun, a\|b |
 
 <details><summary>experiment semisync</summary>

@@ -22,7 +22,7 @@ func TestMarkdownOfARun(t *testing.T) {
 	}
 	got := b.String()
 	for _, want := range []string{
-		"# semisync: Passed\n\n- All 2 goals were met.\n", "- one \\| two # &lt;b>three\n", "| outageMilliseconds | max 15 s | 1.6 s | met |\n", "| p99 | status.load.latency.p99Microseconds | ≥ 16.17 ms | the recorder",
+		"# semisync: Passed\n\n- All 2 goals were met.\n", "- one \\| two #\u200b &lt;b>three\n", "| outageMilliseconds | max 15 s | 1.6 s | met |\n", "| p99 | status.load.latency.p99Microseconds | ≥ 16.17 ms | the recorder",
 		"| a\\|b | +20.000 s | +20.012 s | Released: the server's process is gone |  | 1.6 s |\n", "| semisync-db-0 | Isolated | 10,602 | 701 | 1 | ", "`````yaml\napiVersion: replab.dev/v1alpha1\n", "\n`````\n", `- !\[x](y) by @` + "\u200bthem\n",
 		"| stale reads | status.load.staleReads | not measured | ",
 	} {
@@ -53,7 +53,7 @@ func TestMarkdownOfAComparison(t *testing.T) {
 	if err := WriteComparison(&b, c); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"|  | a\\`&lt;b> # c | d\\|e |\n|---|---|---|\n| verdict | Passed | Passed |\n", "\nd\\|e against a\\`&lt;b> # c, the baseline: "} {
+	for _, want := range []string{"|  | a\\`&lt;b> #\u200b c | d\\|e |\n|---|---|---|\n| verdict | Passed | Passed |\n", "\nd\\|e against a\\`&lt;b> #\u200b c, the baseline: "} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
