@@ -59,9 +59,13 @@ type Goal struct {
 	Metric Metric `json:"metric"`
 	// max is the largest value that meets the goal.
 	// +optional
+	// +kubebuilder:validation:Minimum=-9007199254740991
+	// +kubebuilder:validation:Maximum=9007199254740991
 	Max *int64 `json:"max,omitempty"`
 	// min is the smallest value that meets the goal.
 	// +optional
+	// +kubebuilder:validation:Minimum=-9007199254740991
+	// +kubebuilder:validation:Maximum=9007199254740991
 	Min *int64 `json:"min,omitempty"`
 	// minPercentOfBaseline is the smallest part of the baseline's value that meets the goal.
 	// +optional

@@ -36,7 +36,7 @@ spec:
   probes:
     lag: {intervalMilliseconds: 20, payloadBytes: 100, sweepPayloadBytes: [100]}
     availability: {intervalMilliseconds: 20}
-  goals: [{metric: requestsPerSecond, max: 0, minPercentOfBaseline: 1, maxPercentOfBaseline: 100}]
+  goals: [{metric: requestsPerSecond, max: 0, min: 0, minPercentOfBaseline: 1, maxPercentOfBaseline: 100}]
   baseline: {name: other}
   keep: Always
   deadlineSeconds: 604800

@@ -94,6 +94,18 @@ func TestEveryBoundOfTheSpecIsEnforced(t *testing.T) {
 	})
 }
 
+// TestIntegersOfTheSpecHaveBounds: clients that read JSON numbers as floating point keep no more than 53 bits. Any number may be a seed.
+func TestIntegersOfTheSpecHaveBounds(t *testing.T) {
+	for _, definition := range []*apiextensionsv1.CustomResourceDefinition{readCRD(t), readSuiteCRD(t)} {
+		spec := definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+		crd.Walk("spec", &spec, func(path string, field *apiextensionsv1.JSONSchemaProps) {
+			if field.Type == "integer" && (field.Minimum == nil || field.Maximum == nil) && !foreign.MatchString(path) && path != "spec.dataset.seed" {
+				t.Errorf("%s: %s has no bounds", definition.Name, path)
+			}
+		})
+	}
+}
+
 func (b bound) check(t *testing.T) {
 	patch := whole
 	for _, p := range []string{scripted, proxied, later} {
