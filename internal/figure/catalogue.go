@@ -131,12 +131,12 @@ func only(is bool, text string) string {
 
 var ofReplication = []Entry{
 	{Name: "lagSamples", Path: "replication.lag.samples", Title: "replication lag samples"},
-	{Name: "lagCensored", Path: "replication.lag.censored", Title: "replication lag seen at the first look"},
+	{Name: "lagCensored", Path: "replication.lag.censored", Title: "replication lag found at the first look"},
 	{Name: "lagUnseen", Path: "replication.lag.unseen", Title: "replication lag never seen", Better: Lower},
 	lag("p50"), lag("p99"), lag("max"),
-	{Name: "lagResolutionP50Microseconds", Path: "replication.lag.resolutionP50Microseconds", Title: "replication lag known to within (p50)", Better: Lower},
+	{Name: "lagResolutionP50Microseconds", Path: "replication.lag.resolutionP50Microseconds", Title: "replication lag resolution p50", Better: Lower},
 	{Name: "lagSizeSamples", Path: "replication.lagSizes[].samples", Title: "samples", Absent: noSizes},
-	{Name: "lagSizeCensored", Path: "replication.lagSizes[].censored", Title: "seen at the first look", Absent: noSizes},
+	{Name: "lagSizeCensored", Path: "replication.lagSizes[].censored", Title: "found at the first look", Absent: noSizes},
 	{Name: "lagSizeUnseen", Path: "replication.lagSizes[].unseen", Title: "never seen", Better: Lower, Absent: noSizes},
 	lagSize("insertP50", "insert p50"), lagSize("insertP99", "insert p99"), lagSize("retrievalP50", "retrieval p50"), lagSize("retrievalP99", "retrieval p99"),
 	lagSize("totalP50", "total p50"), lagSize("totalP99", "total p99"), lagSize("bareP50", "bare time p50"), lagSize("bareP99", "bare time p99"),
@@ -144,7 +144,7 @@ var ofReplication = []Entry{
 		Name: "degradedCommits", Path: "replication.degradedCommits", Title: "degraded commits", Better: Lower, Goal: true, Compared: true, Rate: true, Main: true,
 		Absent: "in this topology no commit waits for another node",
 	},
-	{Name: "degradedMilliseconds", Path: "replication.degradedMilliseconds", Title: "degraded for", Better: Lower, Absent: "this topology does not tell how long commits did not wait"},
+	{Name: "degradedMilliseconds", Path: "replication.degradedMilliseconds", Title: "degraded for", Better: Lower, Absent: "this topology does not report how long commits did not wait"},
 	{Name: "replicationSentBytes", Path: "replication.traffic[].sentBytes", Title: "replication sent in all", Absent: "it is counted between two primaries only"},
 	{Name: "replicationSentBytesPerSecond", Path: "replication.traffic[].sentBytesPerSecond", Title: "replication sent", Absent: "it is counted between two primaries only"},
 }
@@ -155,18 +155,18 @@ var ofOutages = []Entry{
 		Gauge: Gauge{Name: "replab_experiment_outage_seconds", Help: "Longest outage after a fault; without a fault, the longest time under load without an acknowledged write.", Divisor: milliseconds}, Absent: "the availability probe was off",
 	},
 	{Name: "failoverMilliseconds", Path: "failover.outageMilliseconds", Title: "outage of the failover", Better: Lower, Main: true, Absent: "no other node took over after a fault"},
-	{Name: "detectionMilliseconds", Path: "failover.detectionMilliseconds", Title: "detection", Better: Lower, Absent: "it was a planned change, or when the failover manager noticed is not known"},
-	{Name: "promotionMilliseconds", Path: "failover.promotionMilliseconds", Title: "promotion", Better: Lower, Absent: "it was a planned change, or when the node was promoted is not known"},
-	{Name: "routingMilliseconds", Path: "failover.routingMilliseconds", Title: "routing", Better: Lower, Absent: "when the node was promoted is not known"},
+	{Name: "detectionMilliseconds", Path: Detection.Path(), Title: "detection", Better: Lower, Absent: "the change was planned, or the time of detection is unknown"},
+	{Name: "promotionMilliseconds", Path: Promotion.Path(), Title: "promotion", Better: Lower, Absent: "the change was planned, or the time of the promotion is unknown"},
+	{Name: "routingMilliseconds", Path: Routing.Path(), Title: "routing", Better: Lower, Absent: "the time of the promotion is unknown"},
 	{
 		Name: "faultOutageMilliseconds", Path: "faults[].outageMilliseconds", Title: "outage", Better: Lower,
 		Gauge: Gauge{Name: "replab_experiment_fault_outage_seconds", Help: "Longest time without an acknowledged write after this fault and before the next one.", Divisor: milliseconds}, Absent: "the availability probe was off",
 	},
-	{Name: "lossWindowMilliseconds", Path: "faults[].lossWindowMilliseconds", Title: "loss window", Better: Lower, Absent: "no write was lost in this fault, or the clocks cannot tell"},
+	{Name: "lossWindowMilliseconds", Path: "faults[].lossWindowMilliseconds", Title: "loss window", Better: Lower, Absent: "no write was lost by this fault, or the clocks leave it open"},
 	{Name: "rejoinMilliseconds", Path: "faults[].rejoinMilliseconds", Title: "rejoin time", Better: Lower, Absent: "the node did not leave its place, or did not come back"},
-	{Name: "resyncMilliseconds", Path: "faults[].resync.durationMilliseconds", Title: "resync time", Better: Lower, Absent: "the node received no data, or for how long is not known"},
+	{Name: "resyncMilliseconds", Path: "faults[].resync.durationMilliseconds", Title: "resync time", Better: Lower, Absent: "the node received no data, or the end was not seen"},
 	{Name: "resyncReceivedBytes", Path: "faults[].resync.receivedBytes", Title: "data received", Better: Lower, Absent: "the node received no data, or does not count it"},
-	{Name: "resyncNetworkBytes", Path: "faults[].resync.networkReceivedBytes", Title: "received by its pod", Better: Lower, Absent: "the data received is known, or nothing was"},
+	{Name: "resyncNetworkBytes", Path: "faults[].resync.networkReceivedBytes", Title: "received by its pod", Better: Lower, Absent: "receivedBytes is known, or the pod's traffic was not counted"},
 }
 
 // set of the writes: each is a value of one gauge.
@@ -222,17 +222,17 @@ const (
 var ofNodes = []Entry{
 	{Name: "nodeRows", Path: "nodes[].rows", Title: "rows", Absent: unread},
 	{Name: "nodeMissingWrites", Path: "nodes[].missing", Title: "missing writes", Better: Lower, Absent: "the node is the reference of the comparison, or could not be read"},
-	{Name: "nodeLostWrites", Path: "nodes[].lost", Title: "acknowledged writes that it lacks", Better: Lower, Absent: "only of two primaries it is counted for each"},
+	{Name: "nodeLostWrites", Path: "nodes[].lost", Title: "acknowledged writes that it lacks", Better: Lower, Absent: "each node's losses are counted only with two primaries"},
 	{Name: "nodeGhostWrites", Path: "nodes[].ghostWrites", Title: "ghost writes", Better: Lower, Gauge: Gauge{Name: "replab_experiment_node_ghost_writes", Help: "Rows that only this old primary has."}, Absent: "no old primary was compared"},
 	{Name: "nodeGhostTransactions", Path: "nodes[].ghostTransactions", Title: "ghost transactions", Better: Lower, Absent: "no old primary was compared, or its engine counts none"},
 	{Name: "nodeRejoinedRows", Path: "nodes[].rejoinedRows", Title: "rows after rejoining", Absent: "the node was compared with the others, or did not come back"},
 	{Name: "nodeLagSamples", Path: "nodes[].lag.samples", Title: "samples"},
-	{Name: "nodeLagCensored", Path: "nodes[].lag.censored", Title: "seen at the first look"},
+	{Name: "nodeLagCensored", Path: "nodes[].lag.censored", Title: "found at the first look"},
 	{Name: "nodeLagUnseen", Path: "nodes[].lag.unseen", Title: "never seen", Better: Lower},
 	{Name: "nodeLagP50Microseconds", Path: "nodes[].lag.p50Microseconds", Title: "p50", Better: Lower},
 	{Name: "nodeLagP99Microseconds", Path: "nodes[].lag.p99Microseconds", Title: "p99", Better: Lower},
 	{Name: "nodeLagMaxMicroseconds", Path: "nodes[].lag.maxMicroseconds", Title: "maximum", Better: Lower},
-	{Name: "nodeLagResolutionP50Microseconds", Path: "nodes[].lag.resolutionP50Microseconds", Title: "known to within (p50)", Better: Lower},
+	{Name: "nodeLagResolutionP50Microseconds", Path: "nodes[].lag.resolutionP50Microseconds", Title: "resolution p50", Better: Lower},
 }
 
 var ofResources = slices.Concat(resources("node", "nodes[].resources."), resources("stage", "load.stages[].resources[]."), []Entry{
@@ -244,7 +244,7 @@ func resources(of, path string) (all []Entry) {
 	for _, e := range []struct{ name, title string }{
 		{"cpuMillicores", "processor"},
 		{"memoryPeakBytes", "peak memory"},
-		{"threadsPeak", "most threads"},
+		{"threadsPeak", "peak threads"},
 		{"blockReadBytes", "disk read"},
 		{"blockWrittenBytes", "disk written"},
 		{"networkReceivedBytes", "network received"},
@@ -257,15 +257,15 @@ func resources(of, path string) (all []Entry) {
 }
 
 var ofDistance = []Entry{
-	roundTrip("requested", "requestedMicroseconds", "asked for"),
+	roundTrip("requested", "requestedMicroseconds", "requested"),
 	roundTrip("before", "before.p50Microseconds", "p50 before the load"), roundTrip("beforeP99", "before.p99Microseconds", "p99 before the load"),
 	roundTrip("withoutDistance", "withoutDistance.p50Microseconds", "p50 without distance"),
 	roundTrip("after", "after.p50Microseconds", "p50 after the load"), roundTrip("afterP99", "after.p99Microseconds", "p99 after the load"),
 	{Name: "stageRoundTripMicroseconds", Path: "load.stages[].distance.roundTripMicroseconds", Title: "round trip"},
 	{Name: "stageWritesPermille", Path: "load.stages[].distance.writesPermille", Title: "writes"},
-	{Name: "stageBaseMicroseconds", Path: "load.stages[].distance.baseMicroseconds", Title: "latency without it"},
+	{Name: "stageBaseMicroseconds", Path: "load.stages[].distance.baseMicroseconds", Title: "latency without distance"},
 	{Name: "stageBoundRequestsPerSecond", Path: "load.stages[].distance.boundMilliRequestsPerSecond", Scale: 1000, Title: "bound", Better: Higher},
-	{Name: "stageOfBoundPermille", Path: "load.stages[].distance.ofBoundPermille", Title: "of the bound", Better: Higher},
+	{Name: "stageOfBoundPermille", Path: "load.stages[].distance.ofBoundPermille", Title: "share of the bound", Better: Higher},
 }
 
 func roundTrip(when, field, title string) Entry {

@@ -1,8 +1,6 @@
 package figures
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	"replab.dev/api/v1alpha1"
@@ -39,16 +37,9 @@ func (d *Document) OutageOf(of v1alpha1.FaultStatus) *Outage {
 	return o
 }
 
-// PhasesOfFailover are its phases in their order.
-func PhasesOfFailover() []figure.Entry {
-	return slices.DeleteFunc(figure.All(), func(e figure.Entry) bool {
-		return !strings.HasPrefix(e.Path, "failover.") || e.Path == "failover.outageMilliseconds"
-	})
-}
-
 // Phase of a failover that was measured.
 type Phase struct {
-	Name string
+	figure.Phase
 	Took figure.Figure
 	// From and To are milliseconds after the last write that the old primary acknowledged.
 	From, To int64
@@ -57,12 +48,12 @@ type Phase struct {
 // Phases of the failover, up to the first that is unknown: when the next one began is then unknown too.
 func (d *Document) Phases() (all []Phase) {
 	from := int64(0)
-	for _, e := range PhasesOfFailover() {
-		took := d.Figure("status." + e.Path)
+	for _, p := range figure.Phases() {
+		took := d.Figure("status." + p.Path())
 		if took.Value == nil {
 			break
 		}
-		all = append(all, Phase{e.Title, took, from, from + *took.Value})
+		all = append(all, Phase{p, took, from, from + *took.Value})
 		from += *took.Value
 	}
 	return all

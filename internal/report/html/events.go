@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report/chart"
 	"replab.dev/internal/report/figures"
 )
@@ -124,15 +125,15 @@ func outages(d *figures.Document) (all []chart.Band) {
 	return all
 }
 
-var phaseColours = map[string]int{"detection": 3, "promotion": 6, "routing": 4}
+var phaseColours = map[figure.Phase]int{figure.Detection: 3, figure.Promotion: 6, figure.Routing: 4}
 
-// happened are the phases of the failover, and the returns of primaries to their places.
+// happened returns bands for the phases of the failover and for restarts in place.
 func happened(d *figures.Document) (all []chart.Band) {
 	if f := d.Status.Failover; f != nil && f.LastOldAcknowledgement != nil {
 		began := d.Moment(*f.LastOldAcknowledgement, nil)
 		for _, p := range d.Phases() {
 			at := chart.Span{From: began + float64(p.From)/1000, To: began + float64(p.To)/1000}
-			all = append(all, chart.Band{Name: p.Name + " " + p.Took.Brief(), Class: fmt.Sprintf("phase c%d", phaseColours[p.Name]), Span: at})
+			all = append(all, chart.Band{Name: p.Entry().Title + " " + p.Took.Brief(), Class: fmt.Sprintf("phase c%d", phaseColours[p.Phase]), Span: at})
 		}
 	}
 	for _, r := range d.Status.RestartsInPlace {

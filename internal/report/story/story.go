@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
 )
 
@@ -190,13 +191,13 @@ func did(d *figures.Document, of v1alpha1.FaultStatus) string {
 // events of the failover after a fault, or the first write after its outage.
 func events(d *figures.Document, of v1alpha1.FaultStatus) (all []Event) {
 	if f := d.Status.Failover; f != nil && f.Fault == of.Name && f.OutageMilliseconds != nil {
-		about, became := "", map[string]string{"detection": "detected", "promotion": f.NewPrimary + " promoted"}
+		about, became := "", map[figure.Phase]string{figure.Detection: "detected", figure.Promotion: f.NewPrimary + " promoted"}
 		for _, p := range d.Phases() {
 			if !p.Took.Known() {
 				about = "about "
 			}
-			if became[p.Name] != "" { // the first write ends the last one
-				all = append(all, Event{about + milliseconds(p.To), became[p.Name]})
+			if became[p.Phase] != "" { // the first write ends the last one
+				all = append(all, Event{about + milliseconds(p.To), became[p.Phase]})
 			}
 		}
 		return append(all, Event{firstWrite(d, "status.failover.outageMilliseconds"), "first write again on " + f.NewPrimary})
@@ -221,8 +222,8 @@ func firstWrite(d *figures.Document, path string) string {
 }
 
 func facts(d *figures.Document, of v1alpha1.FaultStatus) (all []string) {
-	figure := func(field string) string { return "status.faults[" + of.Name + "]." + field }
-	if f := d.Figure(figure("outageMilliseconds")); f.Value != nil {
+	path := func(field string) string { return "status.faults[" + of.Name + "]." + field }
+	if f := d.Figure(path("outageMilliseconds")); f.Value != nil {
 		text := "The longest time without an acknowledged write was " + f.Brief()
 		if o := d.OutageOf(of); o != nil && o.Longer && f.AtMost != nil {
 			text += ", until the next fault"
@@ -231,11 +232,11 @@ func facts(d *figures.Document, of v1alpha1.FaultStatus) (all []string) {
 	} else {
 		all = append(all, "Its outage is unknown: "+f.Because+".")
 	}
-	if f := d.Figure(figure("lossWindowMilliseconds")); f.Value != nil {
-		all = append(all, "Lost writes were acknowledged from "+f.Brief()+" before it.")
+	if f := d.Figure(path("lossWindowMilliseconds")); f.Value != nil {
+		all = append(all, "The first lost write was acknowledged "+f.Brief()+" before it.")
 	}
-	if f := d.Figure(figure("rejoinMilliseconds")); f.Value != nil {
-		text := "The node was back in its place " + f.Brief() + " after it could come back"
+	if f := d.Figure(path("rejoinMilliseconds")); f.Value != nil {
+		text := "The node was back in its place " + f.Brief() + " after it could return"
 		if of.Resync != nil {
 			text += ", by " + string(of.Resync.Method)
 		}
@@ -250,7 +251,7 @@ func facts(d *figures.Document, of v1alpha1.FaultStatus) (all []string) {
 		all = append(all, sentence("Its effect was not confirmed", of.Evidence))
 	}
 	if of.Leak != "" {
-		all = append(all, sentence("It leaked", of.Leak))
+		all = append(all, sentence("A new pod was not cut off in time", of.Leak))
 	}
 	return all
 }

@@ -127,8 +127,8 @@ func TestTheStoryOfAFault(t *testing.T) {
 				f.Confirmed, f.Evidence, f.Leak = "False", "it still ran.", "db-2 was reached"
 			},
 			only(func(f *story.Fault) {
-				f.Facts = append([]string{f.Facts[0]}, "Lost writes were acknowledged from 3 s before it.", "The node was back in its place 17 s after it could come back, by Clone.",
-					"Its effect was not confirmed: it still ran.", "It leaked: db-2 was reached.")
+				f.Facts = append([]string{f.Facts[0]}, "The first lost write was acknowledged 3 s before it.", "The node was back in its place 17 s after it could return, by Clone.",
+					"Its effect was not confirmed: it still ran.", "A new pod was not cut off in time: db-2 was reached.")
 			}),
 		},
 		"a fault that may have been injected": {

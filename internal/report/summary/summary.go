@@ -51,8 +51,8 @@ var ofRun = []struct {
 
 func ofFailover() []part {
 	all := []part{{"", "failover.outageMilliseconds"}}
-	for _, phase := range figures.PhasesOfFailover() {
-		all = append(all, part{phase.Title, phase.Path})
+	for _, phase := range figure.Phases() {
+		all = append(all, part{phase.Entry().Title, phase.Path()})
 	}
 	return all
 }
@@ -131,7 +131,7 @@ func goals(w io.Writer, d *figures.Document) {
 	}
 }
 
-// stages that count, where there are several: else the one is the load.
+// stages prints a row for each counted stage, if there is more than one.
 func stages(w io.Writer, d *figures.Document) {
 	var names []string
 	for _, s := range d.Spec.Load.Stages {

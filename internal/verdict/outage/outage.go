@@ -182,9 +182,9 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 		return
 	}
 	if by := evidence.Milliseconds((clock.MostAheadMicroseconds - clock.LeastAheadMicroseconds + 1) / 2); by > 0 { // the middle of the clock's bounds was taken
-		for _, name := range []string{"detectionMilliseconds", "routingMilliseconds"} {
-			if v := figure.At(s.Failover, name); v != nil {
-				b.Between("failover."+name, *v-by, *v+by+1, finding.Of(finding.TwoClocks).String()) // it was cut to whole milliseconds
+		for _, p := range []figure.Phase{figure.Detection, figure.Routing} {
+			if v := figure.At(s, p.Path()); v != nil {
+				b.Between(p.Path(), *v-by, *v+by+1, finding.Of(finding.TwoClocks).String()) // it was cut to whole milliseconds
 			}
 		}
 	}
