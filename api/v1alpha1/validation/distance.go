@@ -67,7 +67,7 @@ func link(s *spec, i int, l v1alpha1.Link) {
 	}
 	for j, other := range s.Topology.Links[:i] {
 		s.refuse(l.From != l.To && (other.From == l.From && other.To == l.To || other.From == l.To && other.To == l.From), path,
-			fmt.Sprintf("links[%d] joins the same zones, and a link is of both directions. Keep one.", j))
+			fmt.Sprintf("links[%d] already joins these zones, and a link covers both directions. Keep one.", j))
 	}
 	for _, name := range []string{l.From, l.To} {
 		s.refuse(!s.inhabited(name) && s.App.Zone != name, path,
@@ -88,7 +88,11 @@ func reach(s *spec, i int, l v1alpha1.Link) {
 		if g := s.Topology.Galera; g != nil && g.SuspectTimeoutMilliseconds > 0 && g.SuspectTimeoutMilliseconds < 5*most {
 			most = g.SuspectTimeoutMilliseconds / 5
 		}
-		s.refuse(ms > most, path, fmt.Sprintf("members do not hear each other in time beyond %d ms. Use a shorter link, or a longer galera.suspectTimeoutMilliseconds up to 1500.", most))
+		patience := ""
+		if most < galeraReach {
+			patience = fmt.Sprintf(", or up to %d with galera.suspectTimeoutMilliseconds %d", galeraReach, 5*galeraReach)
+		}
+		s.refuse(ms > most, path, fmt.Sprintf("members do not hear each other in time beyond %d ms. Use at most %[1]d%s.", most, patience))
 	}
 	if s.App.Zone == "" || l.From != s.App.Zone && l.To != s.App.Zone {
 		return

@@ -57,7 +57,7 @@ func (f namedFigure) fault(trial *spec, drawn *v1alpha1.DrawFaults) string {
 	if len(trial.Faults) == 0 || slices.ContainsFunc(trial.Faults, func(fault v1alpha1.Fault) bool { return trial.hasEntry(fault, f.item) }) {
 		return "" // without faults the metric is refused
 	}
-	return fmt.Sprintf("fault %q. Use a name of its faults.", f.item)
+	return fmt.Sprintf("fault %q. Use the name of one of its faults.", f.item)
 }
 
 // hasEntry tells whether the status of a trial may list a fault under this name. The second node that a fault hits has the name with .2 behind it.

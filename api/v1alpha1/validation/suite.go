@@ -144,8 +144,8 @@ func (s *suite) measurable(m v1alpha1.SuiteMetric, stage, item string, path *fie
 	p := s.metrics(string(m))
 	s.refuse(stage != "" && !p.Stages, path.Child("stage"), fmt.Sprintf("stages have no %s. Remove the stage.", m))
 	s.refuse(stage == "" && p.Stages && !p.Whole, path.Child("stage"), fmt.Sprintf("only stages have %s. Set the stage.", m))
-	s.refuse(item != "" && !p.Items, path.Child("item"), fmt.Sprintf("%s is in no list. Remove the item.", m))
-	s.refuse(item == "" && p.Items, path.Child("item"), fmt.Sprintf("%s is a figure of each item of a list. Name one, such as db-0.", m))
+	s.refuse(item != "" && !p.Items, path.Child("item"), fmt.Sprintf("%s has no items. Remove item.", m))
+	s.refuse(item == "" && p.Items, path.Child("item"), fmt.Sprintf("%s is measured for each item. Set item, such as db-0.", m))
 }
 
 func (s *suite) isFigure(m v1alpha1.SuiteMetric, path *field.Path) bool {
