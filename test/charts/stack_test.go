@@ -185,13 +185,13 @@ func TestTheStackRefusesWhatWouldFailLater(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"--set", "replab.zalandoOperator.namespace=elsewhere"}, "set replab.zalandoOperator.namespace=replab-system"},
-		{[]string{"--set", "replab.k6Operator.namespace=elsewhere"}, "set replab.k6Operator.namespace=replab-system, or install.k6Operator=false"},
-		{[]string{"--set", "replab.metrics.prometheus.namespace=elsewhere"}, "set replab.metrics.prometheus.namespace=replab-system, or install.prometheus=false"},
+		{[]string{"--set", "replab.zalandoOperator.namespace=elsewhere"}, "Set replab.zalandoOperator.namespace=replab-system"},
+		{[]string{"--set", "replab.k6Operator.namespace=elsewhere"}, "Set replab.k6Operator.namespace=replab-system, or install.k6Operator=false"},
+		{[]string{"--set", "replab.metrics.prometheus.namespace=elsewhere"}, "Set replab.metrics.prometheus.namespace=replab-system, or install.prometheus=false"},
 		{[]string{"--set", "install.prometheus=false"}, "replab.metrics.serviceMonitor.enabled=false"},
 		{[]string{"--set", "install.prometheus=false,replab.metrics.serviceMonitor.enabled=false,replab.metrics.podMonitor.enabled=false"}, "metrics.rules.enabled=false"},
-		{[]string{"--set", "install.postgresOperator=false"}, "set replab.rbac.zalandoOperator=false, or replab.zalandoOperator.namespace to where"},
-		{[]string{"--set", "install.k6Operator=false"}, "set replab.rbac.k6Operator=false, or replab.k6Operator.namespace to where"},
+		{[]string{"--set", "install.postgresOperator=false"}, "Set replab.rbac.zalandoOperator=false, or set replab.zalandoOperator.namespace to that"},
+		{[]string{"--set", "install.k6Operator=false"}, "Set replab.rbac.k6Operator=false, or set replab.k6Operator.namespace to that"},
 		{[]string{"--set", "install.grafana=true"}, "'grafana'"},
 		{[]string{"--set", "replab.image=x"}, "'image'"},
 	} {
@@ -250,7 +250,7 @@ spec:
 			t.Fatal(err)
 		}
 	}
-	if err := install("install.takeDatabases=false"); err == nil || !strings.Contains(err.Error(), "such as default/orders: set install.postgresOperator=false") {
+	if err := install("install.takeDatabases=false"); err == nil || !strings.Contains(err.Error(), "such as default/orders. This release would take them over. Set install.postgresOperator=false") {
 		t.Errorf("a cluster with a database: %v, want it refused", err)
 	}
 	for _, way := range []string{"install.takeDatabases=true", "install.postgresOperator=false,replab.rbac.zalandoOperator=false"} {
