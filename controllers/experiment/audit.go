@@ -127,7 +127,7 @@ func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error)
 	waiting := bringBack(ctx, run, scene, state)
 	patience := rejoinTimeout
 	if !state.Known { // who is back is compared: it may be known soon
-		patience, waiting = recountTimeout, waiting+" which nodes are is unknown, since "+state.Why
+		patience, waiting = recountTimeout, waiting+" unknown, since "+state.Why
 	}
 	if waiting != "" && since <= patience {
 		return Wait(500*time.Millisecond, "Rejoining", rejoiningMessage), nil

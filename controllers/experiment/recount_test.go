@@ -39,7 +39,7 @@ func TestANodeThatIsBackIsComparedThoughAnotherNeverIs(t *testing.T) {
 	w := newWorld(t, x)
 	w.stuck = true
 	found := play(t, w, w, x)
-	const why = "Not back in place 2m0s after the audit: semisync-db-2."
+	const why = "Nodes that were not back in place 2m0s after the audit: semisync-db-2."
 	reasons := strings.Join(slices.Concat(found.Status.Reasons, found.Status.Notes), "\n")
 	if rows := found.Status.Nodes[0].RejoinedRows; rows == nil || *rows != 11_000 || strings.Count(reasons, why) != 1 {
 		t.Errorf("rows %v: %s", rows, reasons)
@@ -60,7 +60,7 @@ func TestThatNobodyKnowsWhoIsBackIsSaid(t *testing.T) {
 	x := experiment.Parse(t, []byte(semisync))
 	w := newWorld(t, x)
 	found := play(t, w, mute{w}, x)
-	const why = "Not back in place 4m0s after the audit: which nodes are is unknown, since the director does not answer: refused."
+	const why = "Nodes that were not back in place 4m0s after the audit: unknown, since the director does not answer: refused."
 	if reasons := strings.Join(slices.Concat(found.Status.Reasons, found.Status.Notes), "\n"); strings.Count(reasons, why) != 1 {
 		t.Error(reasons)
 	}

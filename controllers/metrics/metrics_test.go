@@ -25,7 +25,7 @@ func judged() v1alpha1.ReplicationExperiment {
 	exact := metav1.NewMicroTime(time.Unix(1_700_000_010, 500_000_000))
 	number := func(n int64) *int64 { return &n }
 	var bounds figure.Bounds
-	bounds.Between("load.requestsPerSecondMilli", 98_600, 99_100, "the recorder stood still")
+	bounds.Between("load.requestsPerSecondMilli", 98_600, 99_100, "the recorder was paused")
 	return v1alpha1.ReplicationExperiment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "a"},
 		Spec: v1alpha1.ReplicationExperimentSpec{

@@ -89,15 +89,15 @@ func Measured(s *v1alpha1.ReplicationExperimentStatus, path string) (Interval, b
 	return IntervalOf(f), f.Value != nil
 }
 
-// Paused says for how much of a time the recorder stood still.
+// Paused says for how much of a time the recorder was paused.
 func Paused(f v1alpha1.StageFigures) string {
-	if f.PausedMilliseconds == nil { // it stood still after the planned end
+	if f.PausedMilliseconds == nil { // it was paused after the planned end
 		return say(finding.RecorderNotAlways)
 	}
 	return say(finding.RecorderDidNotRun, ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0))
 }
 
-// HeldUp says why counts of a time are not compared, "" where they are: all requests go through the recorder, and it stood still for more than
+// HeldUp says why counts of a time are not compared, "" where they are: all requests go through the recorder, and it was paused for more than
 // a hundredth of the time.
 func HeldUp(f v1alpha1.StageFigures) string {
 	if percentile.LeavesOutLess(99, ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0)) {

@@ -123,7 +123,7 @@ func TestAPercentileThatPausesBoundSaysSo(t *testing.T) {
 		e.Recorder.Load.PausedMicroseconds, e.Recorder.Load.PausedRequests = 1_200_000, 60
 		e.Recorder.Load.Latency = &wire.Latency{P95Microseconds: 100, P99Microseconds: 200, MaxMicroseconds: 300}
 	})
-	if f := figure.Read(&s, "load.latency.p95Microseconds"); !strings.Contains(f.Because, "did not run for 1200 of") {
+	if f := figure.Read(&s, "load.latency.p95Microseconds"); !strings.Contains(f.Because, "was paused for 1200 of") {
 		t.Errorf("it is not exact because %q", f.Because)
 	}
 }

@@ -102,13 +102,13 @@ func TestComparison(t *testing.T) {
 		{"a baseline's p99 that a closed loop contradicts", func(e *evidence.Run) {
 			(*figure.Bounds)(&e.Baseline.Status.Bounds).Unknown("load.latency.p99Microseconds", "in stage steady the loop is broken")
 		}, ptr.To[int64](-50), nil, "the p99 of the baseline cannot be relied on, since in stage steady"},
-		{"a recorder here that stood still", func(e *evidence.Run) { e.Recorder.Load.PausedMicroseconds = 12_000_000 }, nil, ptr.To[int64](100), anecdote + "; the throughput here is not compared, since the recorder itself did not run for 12000 of 60000 ms"},
-		{"a baseline's recorder that stood still", func(e *evidence.Run) {
+		{"a recorder here that was paused", func(e *evidence.Run) { e.Recorder.Load.PausedMicroseconds = 12_000_000 }, nil, ptr.To[int64](100), anecdote + "; the throughput here is not compared, since the recorder was paused for 12000 of 60000 ms"},
+		{"a baseline's recorder that was paused", func(e *evidence.Run) {
 			l := e.Baseline.Status.Load
 			l.DurationMilliseconds, l.PausedMilliseconds = ptr.To[int64](1000), ptr.To[int64](300)
-			(*figure.Bounds)(&e.Baseline.Status.Bounds).Between("load.requestsPerSecondMilli", 100_000, 142_857, "it stood still")
-		}, nil, ptr.To[int64](100), "; the throughput of the baseline is not compared, since it stood still"},
-		{"a recorder that stood still for a fiftieth", func(e *evidence.Run) { e.Recorder.Load.PausedMicroseconds = 1_200_000 }, ptr.To[int64](-51), ptr.To[int64](100), anecdote},
+			(*figure.Bounds)(&e.Baseline.Status.Bounds).Between("load.requestsPerSecondMilli", 100_000, 142_857, "it was paused")
+		}, nil, ptr.To[int64](100), "; the throughput of the baseline is not compared, since it was paused"},
+		{"a recorder that was paused for a fiftieth", func(e *evidence.Run) { e.Recorder.Load.PausedMicroseconds = 1_200_000 }, ptr.To[int64](-51), ptr.To[int64](100), anecdote},
 		{
 			"an app here that was away", func(e *evidence.Run) {
 				e.Provenance.Containers = []provenance.Container{interrupted(*e, kube.ComponentSocial, 32_000, 2_000)}

@@ -125,7 +125,7 @@ func TestDistance(t *testing.T) {
 		{"a packet late by a fault's length", func(e *evidence.Run) {
 			cut(e)
 			e.Recorder.Links[0].HeldUpPackets = 1
-		}, "1 were held up 100 ms or more"},
+		}, "1 by 100 ms or more"},
 		{"a packet as late without a fault", func(e *evidence.Run) { e.Recorder.Links[0].HeldUpPackets = 1 }, ""},
 		{"many late, and none of them while the load ran", func(e *evidence.Run) {
 			node(e).LatePackets, node(e).LatestMicroseconds = ptr.To[int64](500), ptr.To[int64](200_000)

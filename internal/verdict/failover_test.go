@@ -125,8 +125,8 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// TestALongerTakeoverByANodeThatDoesNotAnswerHidesTheOneThatIsTold, where old writers go on serving: it may have been a change as well, or not.
-func TestALongerTakeoverByANodeThatDoesNotAnswerHidesTheOneThatIsTold(t *testing.T) {
+// TestSilentNodeHidesALongerTakeover, where old writers go on serving: it may have been a change as well, or not.
+func TestSilentNodeHidesALongerTakeover(t *testing.T) {
 	for silent, stated := range map[string]bool{"": true, "db-1": true, "db-2": false} {
 		s := judged(func(e *evidence.Run) {
 			e.Recorder.Clocks = []wire.Clock{evidencetest.Clock("db-0", 0, 0), evidencetest.Clock("director", 8, 12)}
@@ -145,8 +145,8 @@ func TestALongerTakeoverByANodeThatDoesNotAnswerHidesTheOneThatIsTold(t *testing
 	}
 }
 
-// TestOfTwoWritersSideBySideNoFailoverIsStatedThatOneOfThemDoesNotTell: the longest gap may be one back to the old writer.
-func TestOfTwoWritersSideBySideNoFailoverIsStatedThatOneOfThemDoesNotTell(t *testing.T) {
+// TestSilentSecondWriterLeavesFailoverUnknown: the longest gap may be one back to the old writer.
+func TestSilentSecondWriterLeavesFailoverUnknown(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*evidence.Run)
 		stated bool
@@ -184,8 +184,7 @@ func TestOfTwoWritersSideBySideNoFailoverIsStatedThatOneOfThemDoesNotTell(t *tes
 	}
 }
 
-// TestThatANodeDidNotAnswerIsNotThatItHadNothingToTell.
-func TestThatANodeDidNotAnswerIsNotThatItHadNothingToTell(t *testing.T) {
+func TestSilentNodeIsNotAnEmptyAnswer(t *testing.T) {
 	s := judged(func(e *evidence.Run) { e.State.Failovers, e.State.Silent = nil, []string{"db-1", "db-2"} })
 	all := strings.Join(allSaid(s), "\n")
 	if !strings.Contains(all, "are not reported: node db-1 did not answer when the run was judged.") || strings.Contains(all, "is certainly this one") {
@@ -237,8 +236,8 @@ func TestAWriterThatTookItsPlaceAgainIsNoFailover(t *testing.T) {
 	}
 }
 
-// TestAWriterThatIsBackOnceTheLoadIsOverResumesNothingOfIt, as far as clocks tell.
-func TestAWriterThatIsBackOnceTheLoadIsOverResumesNothingOfIt(t *testing.T) {
+// TestReturnAfterTheLoadIsNoRestart, as far as clocks tell.
+func TestReturnAfterTheLoadIsNoRestart(t *testing.T) {
 	for name, c := range map[string]struct {
 		at    int64
 		clock string

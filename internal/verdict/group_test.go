@@ -97,7 +97,7 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 			}), "The counters of node db-1 were not sampled for 60000 of 60000 ms",
 		},
 		"a member that died": {
-			func(e *evidence.Run) { db1(e).UncountedMicroseconds = 900_001 }, &whole, "Conflicts are a minimum: node db-1 was not sampled for up to 901 ms",
+			func(e *evidence.Run) { db1(e).UncountedMicroseconds = 900_001 }, &whole, "Conflicts are a lower bound: node db-1 was not sampled for up to 901 ms",
 		},
 		"a member that took no writes died": {
 			func(e *evidence.Run) { db1(e).UncountedMicroseconds, e.Recorder.Writers = 900_001, []string{"db-0"} }, &whole, "",

@@ -33,7 +33,7 @@ func TestRowsThatWaitOnAnotherPrimaryBoundTheLag(t *testing.T) {
 		e.Recorder.Lag.Acknowledged = 300
 		Judge(e, &s)
 		said := strings.Join(allSaid(s), " ")
-		if strings.Contains(said, "3 probe rows waited on the other primary") != independent || strings.Contains(said, "were lost with their primary") == independent {
+		if strings.Contains(said, "3 probe rows were only on the other primary") != independent || strings.Contains(said, "were lost with their primary") == independent {
 			t.Errorf("independent %t: %s", independent, said)
 		}
 		for _, path := range []string{"replication.lag.maxMicroseconds", "nodes[db-1].lag.maxMicroseconds"} {

@@ -135,12 +135,12 @@ func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
 		{"nothing when there is nothing to say", func(*evidence.Run) {}, nil},
 		{"failures beyond one in a hundred", func(e *evidence.Run) { e.Recorder.Load.Failures = 31 }, []string{"31 of 3000 requests failed: requestsPerSecond counts the others"}},
 		{"no failures up to one in a hundred", func(e *evidence.Run) { e.Recorder.Load.Failures = 30 }, nil},
-		{"a recorder that stood still for more than one in a hundred", func(e *evidence.Run) {
+		{"a recorder that was paused for more than one in a hundred", func(e *evidence.Run) {
 			steady(e).PausedMicroseconds, e.Recorder.Load.PausedMicroseconds, e.Recorder.Load.PausedRequests = 600_001, 600_001, 31
-		}, []string{"stood still for 601 of 60000 ms, when about 31 of 3000 requests came: high percentiles", "Stage steady: the recorder stood still for 601 of 60000 ms"}},
-		{"a recorder that stood still for little time and many requests", func(e *evidence.Run) {
+		}, []string{"was paused for 601 of 60000 ms, when about 31 of 3000 requests came: high percentiles", "Stage steady: the recorder was paused for 601 of 60000 ms"}},
+		{"a recorder that was paused for little time and many requests", func(e *evidence.Run) {
 			e.Recorder.Load.PausedMicroseconds, e.Recorder.Load.PausedRequests = 300_000, 300
-		}, []string{"stood still for 300 of 60000 ms, when about 300 of 3000 requests came"}},
+		}, []string{"was paused for 300 of 60000 ms, when about 300 of 3000 requests came"}},
 		{"not one that hardly did", func(e *evidence.Run) {
 			steady(e).PausedMicroseconds, e.Recorder.Load.PausedMicroseconds = 600_000, 600_000
 		}, nil},
@@ -169,7 +169,7 @@ func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
 				c.change(e)
 			})
 			about := slices.DeleteFunc(allSaid(s), func(r string) bool {
-				return !strings.Contains(r, "request") && !strings.HasPrefix(r, "Stage ") && !strings.Contains(r, "stood still for")
+				return !strings.Contains(r, "request") && !strings.HasPrefix(r, "Stage ") && !strings.Contains(r, "was paused for")
 			})
 			if len(about) != len(c.reasons) {
 				t.Fatalf("reasons about the load are %q, want %q", about, c.reasons)

@@ -109,10 +109,10 @@ func TestOutageOfEachFault(t *testing.T) {
 			[]evidencetest.Hole{{From: 60_100, To: 60_380, Node: "db-0"}}, []v1alpha1.FaultStatus{kill}, exact, "20; 20 True", "",
 		},
 		"one that never ended is a lower bound": {
-			[]evidencetest.Hole{{From: 59_500}}, []v1alpha1.FaultStatus{evidencetest.Hit("crash", "db-0", 59_510)}, exact, "≥900; ≥900 Unknown", "its outage of 900 ms is a minimum",
+			[]evidencetest.Hole{{From: 59_500}}, []v1alpha1.FaultStatus{evidencetest.Hit("crash", "db-0", 59_510)}, exact, "≥900; ≥900 Unknown", "its outage of 900 ms is a lower bound",
 		},
 		"one that never ended, and of which the recorder slept a part": {
-			[]evidencetest.Hole{{From: 59_000, Paused: 300}}, []v1alpha1.FaultStatus{evidencetest.Hit("crash", "db-0", 59_010)}, exact, "≥1100; ≥1100 False", "its outage of 1100 ms is a minimum",
+			[]evidencetest.Hole{{From: 59_000, Paused: 300}}, []v1alpha1.FaultStatus{evidencetest.Hit("crash", "db-0", 59_010)}, exact, "≥1100; ≥1100 False", "its outage of 1100 ms is a lower bound",
 		},
 		"one that never ended and is too long already": {
 			[]evidencetest.Hole{{From: 49_500}}, []v1alpha1.FaultStatus{evidencetest.Hit("crash", "db-0", 49_510)}, exact, "≥10900; ≥10900 False", "",

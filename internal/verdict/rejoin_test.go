@@ -87,7 +87,7 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 		"it left after the next fault":                   {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), again, away("db-0", 31_200, 33_000)}, "did not see it leave"},
 		"it was back before the fault had ended":         {[]func(*evidence.Run){asked(v1alpha1.ActionPartition, 10), away("db-0", 30_100, 33_000)}, "back before the fault ended"},
 		"nobody knows when the hold ended":               {[]func(*evidence.Run){asked(v1alpha1.ActionKill, -1), away("db-0", 30_100, 33_000)}, "the end of its hold is unknown"},
-		"the topology does not answer":                   {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *evidence.Run) { e.State.Known = false }}, "the topology did not answer"},
+		"the topology does not answer":                   {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *evidence.Run) { e.State.Known = false }}, "the failover manager or the nodes did not answer"},
 		"the node does not answer":                       {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), silent("db-0")}, "node db-0 did not answer when the run was judged."},
 		"another one does not, and may have taken over":  {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 38_000), silent("db-1")}, "node db-1 did not answer when the run was judged, and may"},
 		"two others do not":                              {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 38_000), silent("db-1", "db-2")}, "nodes db-1, db-2 did not answer"},

@@ -31,13 +31,13 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 				w.Lag = evidencetest.LagOf("db-1", 0, 0)
 				w.Lag.Acknowledged = 300
 				w.Lag.Nodes = append(w.Lag.Nodes, wire.NodeLag{Name: "db-0", Away: 35, FormerPrimary: true})
-			}, true, true, []string{"Node db-0 (a former primary) was not yet a replica for 35 of 300 probe rows", "!No replica was there"},
+			}, true, true, []string{"Node db-0 (a former primary) was not yet a replica for 35 of 300 probe rows", "!No replica was"},
 		},
 		"rows without a replica make a lower bound": {
 			func(w *wire.RecorderResults) {
 				w.Lag = evidencetest.LagOf("db-1", 0, 0)
 				w.Lag.Acknowledged, w.Lag.Unwatched = 300, 35
-			}, true, true, []string{"No replica was there for 35 of 300 probe rows: percentiles that leave out fewer are minimums."},
+			}, true, true, []string{"No replica was watched for 35 of 300 probe rows: percentiles that leave out fewer rows are lower bounds."},
 		},
 		"rows that an old primary showed late have a bound": {
 			func(w *wire.RecorderResults) {
@@ -60,7 +60,7 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 		},
 		"commits that no sample covers are told of": {
 			func(*wire.RecorderResults) {}, false, true,
-			[]string{"Node db-0 was not sampled for up to 121 ms: degradedCommits is a minimum", "!Degraded", "!db-1 committed"},
+			[]string{"Node db-0 was not sampled for up to 121 ms: degradedCommits is a lower bound", "!Degraded", "!db-1 committed"},
 		},
 		"commits without a replica are told of": {
 			func(w *wire.RecorderResults) { w.Commits.DegradedCommits = 3 }, false, true, []string{"Degraded: 3 commits"},

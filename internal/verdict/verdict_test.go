@@ -58,7 +58,7 @@ func TestJudge(t *testing.T) {
 		{"a latency that looks met is not when requests were dropped", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			e.K6.Stages[0].DroppedIterations = 1
-		}, "Inconclusive", "the measured 12001 is a minimum"},
+		}, "Inconclusive", "the measured 12001 is a lower bound"},
 		{"a latency that is not met stays so when requests were dropped", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
 			e.K6.Stages[0].DroppedIterations = 1
@@ -66,7 +66,7 @@ func TestJudge(t *testing.T) {
 		{"a latency that looks met is not when more requests failed than the percentile leaves out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			evidencetest.Failed(e, 31, v1alpha1.P99, v1alpha1.Max)
-		}, "Inconclusive", "the measured 12001 is a minimum, because 31 of 3000 requests failed, more than the 1% that it leaves out"},
+		}, "Inconclusive", "the measured 12001 is a lower bound, because 31 of 3000 requests failed, more than the 1% that it leaves out"},
 		{"a latency is met when the percentile leaves all failed requests out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			evidencetest.Failed(e, 30, v1alpha1.Max)
@@ -75,11 +75,11 @@ func TestJudge(t *testing.T) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
 			evidencetest.Failed(e, 31, v1alpha1.P99, v1alpha1.Max)
 		}, "Failed", "measured at least 12001"},
-		{"a latency that looks met is not when the recorder stood still for more than the percentile leaves out", func(e *evidence.Run) {
+		{"a latency that looks met is not when the recorder was paused for more than the percentile leaves out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			e.Recorder.Load.PausedMicroseconds, e.Recorder.Load.PausedRequests = 700_100, 36
 			e.Recorder.Load.Latency.LowerBounds = []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
-		}, "Inconclusive", "the measured 12001 is unreliable, because the recorder itself did not run for 701 of 60000 ms"},
+		}, "Inconclusive", "the measured 12001 is unreliable, because the recorder was paused for 701 of 60000 ms"},
 		{"the 95th percentile leaves five in a hundred out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Microseconds", Max: ptr.To[int64](500_000)}}
 			evidencetest.Failed(e, 150, v1alpha1.P99, v1alpha1.Max)
@@ -103,7 +103,7 @@ func TestJudge(t *testing.T) {
 		{"a throughput that the recorder held up", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](50)}}
 			e.Recorder.Load.Failures, e.Recorder.Load.Succeeded, e.Recorder.Load.PausedMicroseconds = 60, 2938, 1_500_000
-		}, "Inconclusive", "it is between 48.967 and 50.222, because the recorder itself did not run for 1500 of 60000 ms"},
+		}, "Inconclusive", "it is between 48.967 and 50.222, because the recorder was paused for 1500 of 60000 ms"},
 		{"a throughput that the recorder held up, and that would not have been enough", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](51)}}
 			e.Recorder.Load.Failures, e.Recorder.Load.Succeeded, e.Recorder.Load.PausedMicroseconds = 60, 2938, 1_500_000
@@ -116,7 +116,7 @@ func TestJudge(t *testing.T) {
 		{"a lag that looks met is not while a replica has not shown writes", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
 			e.Recorder.Lag = evidencetest.LagOf("db-1", 5, 2)
-		}, "Inconclusive", "the measured 50 is a minimum"},
+		}, "Inconclusive", "the measured 50 is a lower bound"},
 		{"writes that an old primary missed while it was away do not matter to the lag", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
 			e.Recorder.Lag = evidencetest.LagOf("db-1", 0, 0)
@@ -124,7 +124,7 @@ func TestJudge(t *testing.T) {
 		}, "Passed", "The goal was met."},
 		{"a lag goal is unknown while no replica was watched", func(e *evidence.Run) {
 			unwatched(e, nil)
-		}, "Inconclusive", "the measured 50 is a minimum, because no replica was there for 3 of 300 probe rows"},
+		}, "Inconclusive", "the measured 50 is a lower bound, because no replica was there for 3 of 300 probe rows"},
 		{"a lag goal is met by what an old primary showed late", func(e *evidence.Run) { unwatched(e, ptr.To[int64](90)) }, "Passed", "The goal was met."},
 		{"a lag goal is unknown by what an old primary showed too late", func(e *evidence.Run) {
 			unwatched(e, ptr.To[int64](900))
@@ -135,7 +135,7 @@ func TestJudge(t *testing.T) {
 		}, "Passed", "The goal was met."},
 		{"unacknowledged commits are a lower bound once a primary died", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Max: ptr.To[int64](0)}}
-		}, "Inconclusive", "the measured 0 is a minimum"},
+		}, "Inconclusive", "the measured 0 is a lower bound"},
 		{"unacknowledged commits are exact when samples cover all writes", func(e *evidence.Run) {
 			e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 0
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Max: ptr.To[int64](0)}}
@@ -150,7 +150,7 @@ func TestJudge(t *testing.T) {
 		}, "Passed", "The goal was met."},
 		{"a lower limit that a lower bound misses cannot be judged", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Min: ptr.To[int64](1)}}
-		}, "Inconclusive", "the measured 0 is a minimum"},
+		}, "Inconclusive", "the measured 0 is a lower bound"},
 		{"Invalid comes before Inconclusive and Failed", func(e *evidence.Run) {
 			e.Audit.Writes.Unexpected, e.Audit.Writes.Lost, e.Faults[0].Confirmed = 1, 1, "False"
 		}, "Invalid", "rejected or never sent"},

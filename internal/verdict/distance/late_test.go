@@ -50,7 +50,7 @@ func TestPacketsAreLateInAStage(t *testing.T) {
 		"one by a fault's length, and hardly on average": {func(e *evidence.Run) {
 			late(e, steady, 1, 10_000, 200)
 			e.Spec.Faults, e.Recorder.Links[steady].HeldUpPackets = make([]v1alpha1.Fault, 1), 1
-		}, []string{"Stage steady: 1 of 1000 delayed packets reached db-0 late; 1 were held up 100 ms"}, []string{"steady"}},
+		}, []string{"Stage steady: 1 of 1000 delayed packets reached db-0 late, and 1 by 100 ms or more"}, []string{"steady"}},
 		"one by a fault's length, without faults": {func(e *evidence.Run) {
 			late(e, steady, 1, 10_000, 200)
 			e.Recorder.Links[steady].HeldUpPackets = 1
@@ -62,7 +62,7 @@ func TestPacketsAreLateInAStage(t *testing.T) {
 		"in several": {func(e *evidence.Run) {
 			e.Recorder.Links[steady].LatePackets, e.Recorder.Links[many].HeldUpPackets = 11, 1
 			e.Spec.Faults = make([]v1alpha1.Fault, 1)
-		}, []string{"Stage steady: 11 of 1000 delayed", "Stage many: 0 of 100000 delayed packets reached db-0 late; 1 were held up 100 ms"}, []string{"steady", "many"}},
+		}, []string{"Stage steady: 11 of 1000 delayed", "Stage many: 0 of 100000 delayed packets reached db-0 late, and 1 by 100 ms or more"}, []string{"steady", "many"}},
 		"one in a stage of a moment": {func(e *evidence.Run) {
 			e.Recorder.Links[steady].DelayedPackets, e.Recorder.Links[steady].LatePackets = 0, 1
 		}, []string{"Stage steady: 1 of 0 delayed"}, []string{"steady"}},
@@ -194,7 +194,7 @@ func TestALatePacketAtAnyNodeBoundsTheMaximum(t *testing.T) {
 	}
 }
 
-// TestNoBoundIsLeft of a figure that late packets and a recorder that stood still may both have changed.
+// TestNoBoundIsLeft of a figure that late packets and a recorder that was paused may both have changed.
 func TestNoBoundIsLeft(t *testing.T) {
 	paths := []string{"load.latency.p99Microseconds", "load.latency.meanMicroseconds", "load.latency.standardDeviationMicroseconds"}
 	s := v1alpha1.ReplicationExperimentStatus{
@@ -205,7 +205,7 @@ func TestNoBoundIsLeft(t *testing.T) {
 	}
 	var b figure.Bounds
 	for _, path := range paths[:2] {
-		b.AtLeast(path, 3, "the recorder stood still")
+		b.AtLeast(path, 3, "the recorder was paused")
 	}
 	Bound(&b, evidence.Run{}, &s)
 	s.Bounds = b

@@ -72,7 +72,7 @@ func (c Code) in(text string) bool {
 	}
 	pattern := strings.Join(parts, ".*")
 	if c.effect == Clause {
-		pattern = "(^|: |; |because )" + pattern // not at the end of another clause: ", or the recorder stood still"
+		pattern = "(^|: |; |because )" + pattern // not at the end of another clause: ", or the recorder was paused"
 	} else {
 		pattern = "^" + pattern + "$"
 	}

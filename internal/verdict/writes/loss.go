@@ -108,8 +108,7 @@ func lossOf(e evidence.Run, all []evidence.Event, i int) *lossWindow {
 	return l
 }
 
-// preceding is when the last event before one of them came: not before earliest, which is zero when there need not be one, and
-// not after latest, which is zero when there cannot be one.
+// preceding bounds the time of the last event before all[i]. Zero Earliest: there may be none. Zero Latest: there is none.
 func preceding(all []evidence.Event, i int) (last evidence.Moment) {
 	for j, e := range all {
 		if j == i {
@@ -234,7 +233,7 @@ func survived(e evidence.Run, cut, f v1alpha1.FaultStatus) bool {
 	})
 }
 
-// statedLosses are nil when none was found where none could have shown.
+// statedLosses returns nil if no loss was found and none could have shown.
 func statedLosses(e evidence.Run, lost *int64) *int64 {
 	if *lost == 0 && !riskless(e).None() {
 		return nil
