@@ -127,7 +127,7 @@ var units = []unit{
 	{"milliseconds", "ms", duration(1000), tenths(1, 1000)},
 	{"seconds", "s", plain(" s"), nil},
 	{"permille", "‰", permille, nil},
-	{"percent", "%", signed(" %"), nil},
+	{"percent", "%", signed("%"), nil},
 	{"bytespersecond", "B/s", func(v int64, round func(float64) float64) string { return bytesText(v, round) + "/s" }, nil},
 	{"bytes", "B", bytesText, nil},
 	{"millicores", "mCPU", thousandths(" CPU"), nil},
@@ -180,7 +180,7 @@ func rate(v int64, round func(float64) float64) string {
 }
 
 func permille(v int64, _ func(float64) float64) string {
-	return strconv.FormatFloat(float64(v)/10, 'f', 1, 64) + " %"
+	return strconv.FormatFloat(float64(v)/10, 'f', 1, 64) + "%"
 }
 
 // duration shows a time of so many microseconds a unit with four digits that count: rounded as given, so that a bound stays one.

@@ -185,7 +185,7 @@ func TestDescribe(t *testing.T) {
 	describe(&out, x, created.Add(12*time.Second))
 	want := `Name      semisync in namespace default, 12s old
 Topology  SemiSync of MySQL, 3 nodes, behind HAProxy
-Stage     warmup: 5 s of 4 users, does not count
+Stage     warmup: 5 s of 4 users, discarded
 Stage     open: 45 s of 80 requests/s
 Fault     crash: Kill of the Primary at 20 s, held for 10 s
 Goal      lostWrites at most 0

@@ -142,7 +142,7 @@ func TestCompareInEachFormat(t *testing.T) {
 	kept(t, here, "one")
 	kept(t, here, "two")
 	for format, want := range map[string]string{
-		"text": "(+0 %)", "markdown": "| verdict | Passed | Passed |", "html": "<title>one and two</title>", "csv": "\ntwo,",
+		"text": "(+0%)", "markdown": "| verdict | Passed | Passed |", "html": "<title>one and two</title>", "csv": "\ntwo,",
 	} {
 		if got := command(t, here, "compare", "one", "two", "-o", format); got.code != ExitOK || !strings.Contains(got.out, want) {
 			t.Errorf("as %s: code %d, %s\n%.500s", format, got.code, got.err, got.out)

@@ -168,7 +168,7 @@ func indistinct(now, of figure.Figure, documents ...*figures.Document) bool {
 	})
 }
 
-// heldUp tells whether the recorder stood still for long in the stage that a figure is of, else in the whole load.
+// heldUp tells whether the recorder was paused for long in the stage that a figure is of, else in the whole load.
 func heldUp(d *figures.Document, path string) bool {
 	load := d.Status.Load
 	if load == nil {
@@ -193,9 +193,9 @@ func delta(now, base figure.Figure) string {
 	case !ok:
 		return ""
 	case low == high:
-		return fmt.Sprintf("%+d %%", low)
+		return fmt.Sprintf("%+d%%", low)
 	}
-	return fmt.Sprintf("%+d to %+d %%", low, high)
+	return fmt.Sprintf("%+d to %+d%%", low, high)
 }
 
 // Heads are the lines that say what each run is: what, and a cell of each run.

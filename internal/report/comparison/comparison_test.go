@@ -82,7 +82,7 @@ func TestDifferencesAreInPercentOfTheFirst(t *testing.T) {
 	lag.P50Microseconds, lag.P99Microseconds = ptr.To(*base.Status.Replication.Lag.P50Microseconds+69), ptr.To(*base.Status.Replication.Lag.P99Microseconds*2)
 	c := compareAll(t, base, now)
 	for title, want := range map[string]string{
-		"successful requests/s": "158/s (+100 %)", "latency p99": "14.55 ms (-10 %)", "longest outage": "4.8 s (+200 %)", "acknowledged writes lost": "3", "replication lag p50": "709 µs", "replication lag p99": "10.46 ms (+100 %)",
+		"successful requests/s": "158/s (+100%)", "latency p99": "14.55 ms (-10%)", "longest outage": "4.8 s (+200%)", "acknowledged writes lost": "3", "replication lag p50": "709 µs", "replication lag p99": "10.46 ms (+100%)",
 	} {
 		if got := cell(t, c, title); got != want {
 			t.Errorf("%s is %q, want %q", title, got, want)
@@ -134,11 +134,11 @@ func TestNoDifferenceIsStatedOfWhatIsNotKnown(t *testing.T) {
 	base, now := pair(t)
 	b := (*figure.Bounds)(&now.Status.Bounds)
 	b.AtLeast("load.latency.p99Microseconds", now.Status.Load.Latency.P99Microseconds, "some failed")
-	b.Between("outageMilliseconds", *now.Status.OutageMilliseconds-500, *now.Status.OutageMilliseconds, "the recorder stood still")
+	b.Between("outageMilliseconds", *now.Status.OutageMilliseconds-500, *now.Status.OutageMilliseconds, "the recorder was paused")
 	now.Status.Replication.Lag.P50Microseconds = nil
 	c := compareAll(t, base, now)
 	for title, want := range map[string]string{
-		"latency p99": "≥ 14.55 ms", "latency p50": "3.3 ms (+0 %)", "longest outage": "4.3 s to 4.8 s", "replication lag p50": "not measured",
+		"latency p99": "≥ 14.55 ms", "latency p50": "3.3 ms (+0%)", "longest outage": "4.3 s to 4.8 s", "replication lag p50": "not measured",
 	} {
 		if got := cell(t, c, title); got != want {
 			t.Errorf("%s is %q, want %q", title, got, want)
@@ -146,18 +146,18 @@ func TestNoDifferenceIsStatedOfWhatIsNotKnown(t *testing.T) {
 	}
 	base, now = pair(t)
 	now.Status.Load.PausedMilliseconds = ptr.To(*now.Status.Load.DurationMilliseconds/100 + 1)
-	(*figure.Bounds)(&now.Status.Bounds).Between("load.requestsPerSecondMilli", 158_000, 167_000, "the recorder stood still")
+	(*figure.Bounds)(&now.Status.Bounds).Between("load.requestsPerSecondMilli", 158_000, 167_000, "the recorder was paused")
 	c = compareAll(t, base, now)
-	for title, want := range map[string]string{"successful requests/s": "158/s to 167/s", "requests": "3,608", "latency p50": "3.3 ms (+0 %)"} {
+	for title, want := range map[string]string{"successful requests/s": "158/s to 167/s", "requests": "3,608", "latency p50": "3.3 ms (+0%)"} {
 		if got := cell(t, c, title); got != want {
-			t.Errorf("where the recorder stood still, %s is %q, want %q", title, got, want)
+			t.Errorf("where the recorder was paused, %s is %q, want %q", title, got, want)
 		}
 	}
-	if notes := strings.Join(c.Remarks(), "\n"); !strings.Contains(notes, "the throughput here is not compared, since the recorder stood still") {
+	if notes := strings.Join(c.Remarks(), "\n"); !strings.Contains(notes, "the throughput here is not compared, since the recorder was paused") {
 		t.Errorf("the remarks are %s", notes)
 	}
-	(*figure.Bounds)(&now.Status.Bounds).Between("load.requestsPerSecondMilli", 158_000, 160_000, "the recorder stood still")
-	if got := cell(t, compareAll(t, base, now), "successful requests/s"); got != "158/s (+100 to +103 %)" {
+	(*figure.Bounds)(&now.Status.Bounds).Between("load.requestsPerSecondMilli", 158_000, 160_000, "the recorder was paused")
+	if got := cell(t, compareAll(t, base, now), "successful requests/s"); got != "158/s (+100 to +103%)" {
 		t.Errorf("a throughput between two bounds is %q", got)
 	}
 	base, now = pair(t)
@@ -169,7 +169,7 @@ func TestNoDifferenceIsStatedOfWhatIsNotKnown(t *testing.T) {
 	if got := cell(t, c, "latency p50"); got != "3.3 ms" {
 		t.Errorf("the other one is %q", got)
 	}
-	if got := cell(t, c, "successful requests/s"); got != "158/s (+100 %)" {
+	if got := cell(t, c, "successful requests/s"); got != "158/s (+100%)" {
 		t.Errorf("the throughput is %q", got)
 	}
 }
@@ -180,7 +180,7 @@ func TestDurabilityAloneIsWhatIsCompared(t *testing.T) {
 	base.Spec.Topology.Type = now.Spec.Topology.Type
 	now.Spec.Topology.Durability = v1alpha1.DurabilityRelaxed
 	c := compareAll(t, base, now)
-	if c.Runs[1].Why != "" || !strings.Contains(c.Remarks()[0], "durability is Relaxed here and Full in the baseline") || cell(t, c, "successful requests/s") != "158/s (+100 %)" {
+	if c.Runs[1].Why != "" || !strings.Contains(c.Remarks()[0], "durability is Relaxed here and Full in the baseline") || cell(t, c, "successful requests/s") != "158/s (+100%)" {
 		t.Errorf("not compared: %q; %s", c.Runs[1].Why, c.Remarks())
 	}
 }
@@ -192,7 +192,7 @@ func TestText(t *testing.T) {
 	if err := c.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(text.String(), "158/s (+100 %)") || !strings.Contains(text.String(), "SemiSync of MySQL 8.4.6, 3 nodes") {
+	if !strings.Contains(text.String(), "158/s (+100%)") || !strings.Contains(text.String(), "SemiSync of MySQL 8.4.6, 3 nodes") {
 		t.Errorf("the text is\n%s", text.String())
 	}
 	d := figures.Of(base)
@@ -204,7 +204,7 @@ func TestText(t *testing.T) {
 // TestTextFitsATerminal of 80 columns, also with four runs of long names; in a pipe its lines are whole.
 func TestTextFitsATerminal(t *testing.T) {
 	base, now := pair(t)
-	for n, want := range map[int]string{2: "successful requests/s     79/s      158/s (+100 %)\n", 4: "\nsuccessful        79/s      158/s (+100 %)    158/s (+100 %)    158/s (+100 %)\nrequests/s\n"} {
+	for n, want := range map[int]string{2: "successful requests/s     79/s      158/s (+100%)\n", 4: "\nsuccessful        79/s      158/s (+100%)    158/s (+100%)     158/s (+100%)\nrequests/s\n"} {
 		runs := slices.Clone([]results.Results{base, now, now, now}[:n])
 		for i := range runs[2:] {
 			runs[i+2].Experiment = fmt.Sprintf("semisync-with-a-long-name-%d", i)
@@ -280,7 +280,7 @@ func TestAThroughputOfNothingSaysWhyThereIsNoDifference(t *testing.T) {
 func TestADifferenceOfNothingHasNoMinus(t *testing.T) {
 	base, now := pair(t)
 	now.Status.Load.Latency.P50Microseconds = base.Status.Load.Latency.P50Microseconds - 1
-	if got := cell(t, compareAll(t, base, now), "latency p50"); !strings.HasSuffix(got, "(+0 %)") {
+	if got := cell(t, compareAll(t, base, now), "latency p50"); !strings.HasSuffix(got, "(+0%)") {
 		t.Errorf("one µs less is %q", got)
 	}
 }

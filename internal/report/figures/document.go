@@ -111,7 +111,7 @@ func (d *Document) recorded(path string) figure.Figure {
 	f.AtLeast, f.AtMost = f.Value, f.Value
 	end := strings.LastIndexByte(path, '.')
 	if least := figure.At(d.Results, path[:end]+".unpaused."+path[end+1:]); least != nil && *least < *f.Value {
-		f.AtLeast, f.Because = least, "the recorder stood still within requests"
+		f.AtLeast, f.Because = least, "the recorder was paused within requests"
 	}
 	if slices.Contains(figure.Strings(d.Results, path[:end]+".lowerBounds"), path[end+1:]) {
 		f.AtMost, f.Because = nil, "the recorder marked it as a lower bound"

@@ -78,13 +78,13 @@ func TestBoundsAreShownAsBounds(t *testing.T) {
 	b := (*figure.Bounds)(&r.Status.Bounds)
 	*b = nil
 	r.Status.OutageMilliseconds = ptr.To[int64](1600)
-	b.Between("outageMilliseconds", 1200, 1600, "the recorder stood still")
+	b.Between("outageMilliseconds", 1200, 1600, "the recorder was paused")
 	r.Status.Load.Latency.P50Microseconds, r.Status.Load.Latency.P99Microseconds = 12_345, 12_349_990
 	b.AtLeast("load.latency.p99Microseconds", 12_349_990, "some failed")
 	r.Status.Replication.DegradedCommits = ptr.To[int64](4)
 	b.Between("replication.degradedCommits", 4, 1009, "they wait together")
 	r.Status.Load.RequestsPerSecondMilli = ptr.To[int64](79_467)
-	b.Between("load.requestsPerSecondMilli", 79_467, 81_000, "the recorder stood still")
+	b.Between("load.requestsPerSecondMilli", 79_467, 81_000, "the recorder was paused")
 	for path, want := range map[string]string{
 		"status.outageMilliseconds":           "1.2 s to 1.6 s",
 		"status.load.latency.p99Microseconds": "≥ 12.34 s", // a lower bound is not rounded up
@@ -255,7 +255,7 @@ func TestNothingAndDifferencesHaveTheirSigns(t *testing.T) {
 	r.Status.Comparison = &v1alpha1.ComparisonStatus{RequestsPerSecondPercent: ptr.To[int64](27), P99Percent: ptr.To[int64](-8)}
 	d := document(t, r)
 	for path, want := range map[string]string{
-		"status.outageMilliseconds": "0 ms", "status.comparison.requestsPerSecondPercent": "+27 %", "status.comparison.p99Percent": "−8 %",
+		"status.outageMilliseconds": "0 ms", "status.comparison.requestsPerSecondPercent": "+27%", "status.comparison.p99Percent": "−8%",
 	} {
 		if got := d.Figure(path).Text(); got != want {
 			t.Errorf("%s is shown as %q, want %q", path, got, want)

@@ -79,7 +79,7 @@ func whereabouts(l wire.LostWrite, nodes []wire.AuditedNode) string {
 	return "on no node"
 }
 
-// lateLedger is how much later than the account of who acknowledges the ledger may note a write.
+// lateLedger is how much later than the recorder's gaps the ledger may note a write.
 const lateLedger = time.Second
 
 // acknowledger is the node that acknowledged a write of that time in the ledger: either one right after a takeover, "" where it is not known.

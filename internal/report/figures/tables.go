@@ -72,7 +72,7 @@ func (d *Document) describe(t *Table) {
 			t.Notes = []string{strings.TrimRight(fmt.Sprintf("from %s to %s", f.OldPrimary, f.NewPrimary), " ")}
 		}
 		if f.Planned {
-			t.Notes = append(t.Notes, "asked for")
+			t.Notes = append(t.Notes, "planned switchover")
 		}
 	case t.Title == "Comparison" && c != nil:
 		t.Notes = []string{"against " + c.Baseline}
@@ -89,12 +89,12 @@ func (d *Document) stages() Table {
 			rows = append(rows, row{"status.load.stages[" + s.Name + "]", []string{s.Name, wording.Stage(d.Spec, s.Name)}})
 		}
 	}
-	return d.tableOf("load.stages[].", []string{"stage", "asked for"}, rows)
+	return d.tableOf("load.stages[].", []string{"stage", "planned"}, rows)
 }
 
 // operations have the figures of stages that the recorder counts for each of them.
 func (d *Document) operations() Table {
-	t := Table{Title: "Requests by what they asked for", Section: "Load", Detail: true, Head: []string{"stage and operation"}}
+	t := Table{Title: "Requests by operation", Section: "Load", Detail: true, Head: []string{"stage and operation"}}
 	var rows []row
 	if d.Recorder != nil {
 		for _, s := range d.Recorder.Stages {
@@ -146,7 +146,7 @@ func (d *Document) faults() Table {
 const mostGaps = 20
 
 func (d *Document) gaps() Table {
-	t := Table{Title: "Times without an acknowledged write", Section: "Faults", Detail: true, Head: []string{"from", "last of", "next of", "outage of fault"}}
+	t := Table{Title: "Times without an acknowledged write", Section: "Faults", Detail: true, Head: []string{"from", "last write on", "next write on", "outage of fault"}}
 	if d.Recorder == nil || d.Recorder.Availability == nil {
 		return t
 	}
@@ -161,7 +161,7 @@ func (d *Document) gaps() Table {
 		}
 		rows = append(rows, row{fmt.Sprintf("recorder.availability.gaps[%d]", i), []string{d.After(g.LastAcknowledgedAt.Time), g.LastNode, g.NextNode, strings.Join(faults, ", ")}})
 	}
-	t.fill(d, []column{{"took", "durationMicroseconds"}, {"writes that failed in it", "errors"}, {"of which the recorder did not run", "pausedMicroseconds"}}, rows)
+	t.fill(d, []column{{"took", "durationMicroseconds"}, {"writes that failed in it", "errors"}, {"recorder paused", "pausedMicroseconds"}}, rows)
 	t.Notes = nil // the last one may not have ended
 	if more := len(all) - mostGaps; more > 0 {
 		t.Notes = []string{fmt.Sprintf("%d more are in the results document.", more)}
@@ -197,7 +197,7 @@ func (d *Document) resources() Table {
 			}
 		}
 	}
-	return d.tableOf("load.stages[].resources[].", []string{"stage", "of"}, rows)
+	return d.tableOf("load.stages[].resources[].", []string{"stage", "process"}, rows)
 }
 
 func (d *Document) roundTrips() Table {
@@ -246,7 +246,7 @@ func (d *Document) ofBound() Table {
 			}
 		}
 	}
-	return d.tableOf("load.stages[].distance.", []string{"bound", "latency without it by"}, rows)
+	return d.tableOf("load.stages[].distance.", []string{"stage", "source of the latency without distance"}, rows)
 }
 
 // After is a time as seconds since the load began, as the clock has it that it is by.

@@ -41,7 +41,7 @@ func TestAComparisonIsAPageOfItsOwn(t *testing.T) {
 	if n := len(elements(t, page, "data-figure")); n < 30 {
 		t.Errorf("the page shows %d figures", n)
 	}
-	for _, want := range []string{"one run each: an anecdote", `data-chart="latency"`, `<span class="soft">&#43;0 %</span>`, "All 2 goals were met."} {
+	for _, want := range []string{"one run each: an anecdote", `data-chart="latency"`, `<span class="soft">&#43;0%</span>`, "All 2 goals were met."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}

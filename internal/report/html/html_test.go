@@ -144,7 +144,7 @@ func TestTheVerdictAndItsReasonsComeFirst(t *testing.T) {
 	order := []string{
 		`class="verdict Passed"`, "No acknowledged write was lost, and the longest outage was 1.6 s, after crash at 20.0 s.", r.Status.Reasons[0], ">Timeline<", `data-chart="requests"`, `class="tiles"`,
 		">Faults<", "killed semisync-db-0, the primary", "0.90 s</b> detected", "first write again on semisync-db-1", ">Goals<", ">Writes<", ">Latency<", ">Replication lag<", ">Outages and faults in figures<", ">Nodes<",
-		">What it ran with<", ">To repeat it<", ">Limits of the figures",
+		">Configuration and versions<", ">The experiment's YAML<", ">Limits of the figures",
 	}
 	at := 0
 	for _, want := range order {
@@ -154,7 +154,7 @@ func TestTheVerdictAndItsReasonsComeFirst(t *testing.T) {
 		}
 		at += i
 	}
-	for _, want := range []string{"crash: semisync-db-0", "detection 899 ms", "outage 1.6 s", ">warmup</span>", "5 s of 4 users, does not count", "sync_binlog", "sha256:0123", "1.6 s", "SemiSync of MySQL 8.4.6 (Debian), 3 nodes"} {
+	for _, want := range []string{"crash: semisync-db-0", "detection 899 ms", "outage 1.6 s", ">warmup</span>", "5 s of 4 users, discarded", "sync_binlog", "sha256:0123", "1.6 s", "SemiSync of MySQL 8.4.6 (Debian), 3 nodes"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page has no %q", want)
 		}

@@ -38,7 +38,7 @@ func Write(w io.Writer, r results.Results) error {
 	for _, note := range r.Status.Notes {
 		fmt.Fprintf(&b, "- %s\n", plain.Markdown(note))
 	}
-	fmt.Fprintf(&b, "\nTo repeat it:\n\n%[1]syaml\n%[2]s%[1]s\n", fence(repeat), repeat)
+	fmt.Fprintf(&b, "\nThe experiment's YAML:\n\n%[1]syaml\n%[2]s%[1]s\n", fence(repeat), repeat)
 	_, err = io.WriteString(w, b.String())
 	return err
 }

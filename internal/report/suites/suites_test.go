@@ -65,7 +65,7 @@ func ended() *v1alpha1.ReplicationSuite {
 // TestTextOfASuite: intervals, bounds, a dash for what was not measured or is at least 0, and no stage that says what the whole load does.
 func TestTextOfASuite(t *testing.T) {
 	want := `Verdict   Failed
-Trials    14 of 14: 13 passed, 1 failed, 2 repeated
+Trials    14 of 14: 13 passed, 1 failed; 2 inconclusive runs were repeated
 Reason    semisync lostWrites at most 0 in every trial: 1 of 7 lost some.
 
 Expectations
@@ -73,26 +73,26 @@ EXPECTATION                                    MET   FOUND
 semisync lostWrites at most 0 in every trial   no    1 of 7 lost some
 
 Comparisons, round by round
-COMPARISON       FIGURE       OF  RATIO   95% INTERVAL    ROUNDS   P       CONCLUSION
+COMPARISON       FIGURE       PART  RATIO   95% INTERVAL    ROUNDS   P       CONCLUSION
 semisync/async   successful requests/s - 75.1%   72% to 179%    7        0.016   Lower
 semisync/async   latency p99  -  -       at least 101%   7        0.016   Undecided
-semisync/async   latency p99  open  -       -   7 of about 40        0.3   Undecided
-semisync/async   latency p50  open  -       90% to 110%   7 of over 1000        1   Undecided
+semisync/async   latency p99  open  -       -   7 (about 40 needed)        0.3   Undecided
+semisync/async   latency p50  open  -       90% to 110%   7 (over 1000 needed)        1   Undecided
 
 Trials that lost acknowledged writes
-VARIANT   LOST IN   OF   SHARE OF ALL SUCH TRIALS
-async     0         7    at most 35%
-semisync  1 to 3  8  at most 72%
+VARIANT   TRIALS WITH A LOSS   TRIALS   UPPER BOUND (95%)
+async     0         7    35%
+semisync  1 to 3  8  72%
 
 Medians of the trials, with their 95% interval
-FIGURE        OF  ASYNC                              SEMISYNC
+FIGURE        PART  ASYNC                              SEMISYNC
 successful requests/s  -  1,200/s (1.001/s to 1,300/s, n 7)  900/s (n 5)
 failed requests   -  0.5 (0 to 3, n 7)   unknown (n 7)
 latency p99   -  at least 94.71 ms (94.71 ms to 94.72 ms, n 7)              -
 processor   app in steady  0.610 CPU (n 7)              -
 
 Published figures beside the measured ones
-VARIANT   FIGURE       OF    PUBLISHED   MEASURED                            SOURCE
+VARIANT   FIGURE       PART    PUBLISHED   MEASURED                            SOURCE
 async     successful requests/s   -        320/s       1,200/s (1.001/s to 1,300/s, n 7)   seed 000
 async     successful requests/s   steady   249.5/s       not measured                        seed 000
 async     failed requests   -   1.1   0.5 (0 to 3, n 7)   seed 001

@@ -49,7 +49,7 @@ func expectations(s *v1alpha1.ReplicationSuite) figures.Table {
 }
 
 func comparisons(s *v1alpha1.ReplicationSuite) figures.Table {
-	t := figures.Table{Title: "Comparisons, round by round", Section: Comparisons, Head: []string{"comparison", "figure", "of", "ratio", interval, "rounds", "p", "conclusion"}}
+	t := figures.Table{Title: "Comparisons, round by round", Section: Comparisons, Head: []string{"comparison", "figure", "part", "ratio", interval, "rounds", "p", "conclusion"}}
 	for _, c := range Compared(s) {
 		t.Rows = append(t.Rows, words(c.Of+"/"+c.To, Title(c.Metric), Scope(c.Stage, c.Item), percent(c.RatioPercent, math.Round), between(c.Low, c.High, percent),
 			rounds(c), string(c.P), string(c.Conclusion)))
@@ -66,9 +66,9 @@ func rounds(c v1alpha1.SuiteComparisonStatus) string {
 	case c.RoundsNeeded == 0:
 		return fmt.Sprint(c.N)
 	case c.RoundsNeeded > roundsMost:
-		return fmt.Sprintf("%d of over %d", c.N, roundsMost)
+		return fmt.Sprintf("%d (over %d needed)", c.N, roundsMost)
 	}
-	return fmt.Sprintf("%d of about %d", c.N, c.RoundsNeeded)
+	return fmt.Sprintf("%d (about %d needed)", c.N, c.RoundsNeeded)
 }
 
 // Compared are the comparisons to show: without those of a stage that was not measured, or that says what the comparison of the whole load says.
@@ -111,14 +111,14 @@ func percent(d v1alpha1.Decimal, round func(float64) float64) string {
 }
 
 func losses(s *v1alpha1.ReplicationSuite) figures.Table {
-	t := figures.Table{Title: "Trials that lost acknowledged writes", Head: []string{"variant", "lost in", "of", "share of all such trials"}}
+	t := figures.Table{Title: "Trials that lost acknowledged writes", Head: []string{"variant", "trials with a loss", "trials", "upper bound (95%)"}}
 	for _, v := range s.Status.Variants {
 		if l := v.Losses; l != nil {
 			lostIn := fmt.Sprint(l.LostIn)
 			if l.LostInAtMost > l.LostIn {
 				lostIn += fmt.Sprintf(" to %d", l.LostInAtMost)
 			}
-			t.Rows = append(t.Rows, words(v.Name, lostIn, fmt.Sprint(l.Of), fmt.Sprintf("at most %d%%", l.UpperPercent)))
+			t.Rows = append(t.Rows, words(v.Name, lostIn, fmt.Sprint(l.Of), fmt.Sprintf("%d%%", l.UpperPercent)))
 		}
 	}
 	return t
@@ -126,7 +126,7 @@ func losses(s *v1alpha1.ReplicationSuite) figures.Table {
 
 // medians has a row for each figure and stage, and a column for each variant.
 func medians(s *v1alpha1.ReplicationSuite) figures.Table {
-	t := figures.Table{Title: "Medians of the trials, with their " + interval, Head: []string{"figure", "of"}}
+	t := figures.Table{Title: "Medians of the trials, with their " + interval, Head: []string{"figure", "part"}}
 	type key struct {
 		name        v1alpha1.SuiteMetric
 		stage, item string
@@ -196,7 +196,7 @@ func between(low, high v1alpha1.Decimal, in writer) string {
 }
 
 func published(s *v1alpha1.ReplicationSuite) figures.Table {
-	t := figures.Table{Title: "Published figures beside the measured ones", Head: []string{"variant", "figure", "of", "published", "measured", "source"}}
+	t := figures.Table{Title: "Published figures beside the measured ones", Head: []string{"variant", "figure", "part", "published", "measured", "source"}}
 	for _, r := range s.Spec.Reference {
 		measured := "not measured"
 		if i := slices.IndexFunc(s.Status.Variants, func(v v1alpha1.VariantStatus) bool { return v.Name == r.Variant }); i >= 0 {

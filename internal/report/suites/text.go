@@ -24,13 +24,19 @@ func Counts(s *v1alpha1.ReplicationSuite) string {
 	for _, p := range []struct {
 		n    int32
 		what string
-	}{{c.Passed, "passed"}, {c.Failed, "failed"}, {c.Inconclusive, "inconclusive"}, {c.Invalid, "invalid"}, {c.Repeated, "repeated"}} {
+	}{{c.Passed, "passed"}, {c.Failed, "failed"}, {c.Inconclusive, "inconclusive"}, {c.Invalid, "invalid"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
 	}
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
+	}
+	switch {
+	case c.Repeated == 1:
+		text += "; 1 inconclusive run was repeated"
+	case c.Repeated > 1:
+		text += fmt.Sprintf("; %d inconclusive runs were repeated", c.Repeated)
 	}
 	return text
 }

@@ -75,7 +75,7 @@ Goal      unknown       p99Microseconds ≥ 8 µs (max 9 ms)
 Writes    lost 0, indeterminate 1, rejected 0, sent 10
 Load      79.25/s to 91/s, p50 3 µs, p99 ≥ 8 µs, failed 160, requests 4,000
 Lag       max ≥ 7 µs
-Group     certification failures 0, paused by flow control 1.3 % to 24.0 %,
+Group     certification failures 0, paused by flow control 1.3% to 24.0%,
           longest receive queue 4 to 9
 Fault     crash: fault on semisync-0, not begun, resync by IST,
           rejoined after 900 ms

@@ -33,10 +33,10 @@ func Stage(spec v1alpha1.ReplicationExperimentSpec, name string) string {
 		case s.ClosedUsers() > 0:
 			text += fmt.Sprintf(" of %d users", s.ClosedUsers())
 		default:
-			text += " as the script has it"
+			text += " as the script defines"
 		}
 		if s.Discard {
-			text += ", does not count"
+			text += ", discarded"
 		}
 		return text
 	}

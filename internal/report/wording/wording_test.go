@@ -30,7 +30,7 @@ func TestWhatWasAskedFor(t *testing.T) {
 		},
 	}
 	for name, want := range map[string]string{
-		"warmup": "5 s of 4 users, does not count", "open": "45 s of 80 requests/s", "own": "7 s as the script has it", "idle": "9 s at rest", "none": "",
+		"warmup": "5 s of 4 users, discarded", "open": "45 s of 80 requests/s", "own": "7 s as the script defines", "idle": "9 s at rest", "none": "",
 	} {
 		if got := wording.Stage(spec, name); got != want {
 			t.Errorf("stage %s is %q, want %q", name, got, want)
