@@ -171,7 +171,7 @@ func TestAnyAnswerMayBeLostOnce(t *testing.T) {
 					f, got := calm.failing(t, i+1, true)
 					if call != "delete pod" {
 						calm.expect(t, want, f, got)
-					} else if f.kills != calm.kills || got.Status.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Status.Reasons[0], "since when is not known") {
+					} else if f.kills != calm.kills || got.Status.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Status.Reasons[0], "since when is unknown") {
 						t.Errorf("%d acts; %s: %q", f.kills, got.Status.Verdict, got.Status.Reasons)
 					}
 				})

@@ -251,7 +251,7 @@ func TestADeletedPodIsDeletedOnce(t *testing.T) {
 		if got.Kills != 1 || got.Loads != 1 {
 			t.Errorf("%d deletions, %d loads", got.Kills, got.Loads)
 		}
-		if got.Verdict == v1alpha1.VerdictInconclusive && strings.Contains(got.Reason, "operator was stopped while it deleted it") {
+		if got.Verdict == v1alpha1.VerdictInconclusive && strings.Contains(got.Reason, "operator was stopped while deleting it") {
 			unknown.Add(1)
 		} else if !cmp.Equal(want, got) {
 			t.Error(cmp.Diff(want, got))

@@ -156,7 +156,7 @@ func TestAServerThatIsOpenAndNotTheManagersChoiceIsNoPrimary(t *testing.T) {
 	e.stays.Store(true)
 	e.elect(otherNode)
 	agenttest.Eventually(t, "it says whom the lock is not with", func() bool {
-		return strings.Contains(a.why(wire.AgentPathPrimary), "does not hold the lock")
+		return strings.Contains(a.why(wire.AgentPathPrimary), "does not hold the leader lock")
 	})
 	if a.is(wire.AgentPathPrimary) || a.is(wire.AgentPathReplica) {
 		t.Errorf("it has a role: %s, %s", a.why(wire.AgentPathPrimary), a.why(wire.AgentPathReplica))

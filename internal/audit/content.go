@@ -47,7 +47,7 @@ func (s *ids) add(id uint64, null bool) error {
 		s.duplicates++
 	}
 	if s.rows%lookRows == 0 && s.set.Bytes() > maxSetBytes {
-		return fmt.Errorf("%w: too many ids of which no ledger can know, such as %d perhaps; was the table written by somebody else?", errFound, id)
+		return fmt.Errorf("%w: too many write ids that no ledger can contain, such as perhaps %d: another client may have written to the table", errFound, id)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (n *node) held(ctx context.Context, result *wire.InspectedNode) (held ledge
 		return held, log, nil
 	}
 	if held, err = n.inspectedIDs(ctx, client, list.WriteIDs); err == nil && held.Bytes() > maxSetBytes {
-		err = fmt.Errorf("node %s held too many ids of which no ledger can know", n.Name)
+		err = fmt.Errorf("node %s held too many write ids that no ledger can contain", n.Name)
 	}
 	return held, log, err
 }

@@ -77,7 +77,7 @@ func TestDoctorBeforeAndAfterAnInstallation(t *testing.T) {
 		}
 	}
 	got = command(t, here, "doctor")
-	for _, want := range []string{"of the plugin's version v1.2.3", "default storage class plugin-standard", "1 of 3 of the operator's catalogue are on none of the listed nodes. They are pulled when an experiment needs them: replab:v1.2.3\n", "4000 millicores"} {
+	for _, want := range []string{"of the plugin's version v1.2.3", "default storage class plugin-standard", "1 of the operator's 3 images are on none of the listed nodes. They are pulled when an experiment needs them: replab:v1.2.3\n", "4000 millicores"} {
 		if got.code != ExitOK || !strings.Contains(got.out, want) {
 			t.Errorf("after: code %d, no %q in:\n%s%s", got.code, want, got.out, got.err)
 		}

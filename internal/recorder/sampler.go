@@ -74,7 +74,7 @@ type sampler[C, R any] struct {
 // newSampler of what the error names. open is nil for engines without such counters.
 func newSampler[C, R any](what string, nodes []wire.Node, address addressOf, open OpenCounter[C], password string, d *forwarder, sum sum[C, R], often time.Duration) (*sampler[C, R], error) {
 	if open == nil {
-		return nil, fmt.Errorf("the configuration wants what the servers count of %s, and this engine's count nothing of them: a fault of replab", what)
+		return nil, fmt.Errorf("the configuration asks for counters of %s, and this engine has none: a bug in replab", what)
 	}
 	s := &sampler[C, R]{now: d.now, counting: d.figures.Counting, wrote: d.outage.Writers, sum: sum, often: often}
 	for _, node := range nodes {

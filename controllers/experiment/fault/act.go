@@ -130,7 +130,7 @@ func prepare(ctx context.Context, s *Scene, t target, called []target) (*wire.Fa
 		return deletePod(ctx, s, t)
 	}
 	if t.pod == nil {
-		unconfirmed(t.entry, "the pod was gone before the fault: another pod under its name is not hit instead")
+		unconfirmed(t.entry, "the pod was gone before the fault. Its replacement was not hit")
 		return nil, step.Done()
 	}
 	request := requestOf(t, wire.FaultAction(t.fault.Action))
@@ -140,7 +140,7 @@ func prepare(ctx context.Context, s *Scene, t target, called []target) (*wire.Fa
 			return nil, take(s, t, Answer{Err: fmt.Errorf("no pod of the experiment has an address to cut off")})
 		}
 		if other := s.alreadyCut(t, request.Addresses, called); other != "" {
-			unconfirmed(t.entry, "it was not injected: fault %s still cut the node off from all that this one was to, and nothing was left to do", other)
+			unconfirmed(t.entry, "not injected: fault %s already cut the node off from everything that this fault names", other)
 			return nil, step.Done()
 		}
 	}
@@ -163,7 +163,7 @@ func deletePod(ctx context.Context, s *Scene, t target) (*wire.FaultRequest, ste
 		set(e, v1alpha1.FaultConfirmed, "the pod with this UID is gone")
 		return nil, step.Done()
 	case t.pod == nil && e.State == v1alpha1.FaultDeleting:
-		unconfirmed(e, "the pod is gone, but the operator was stopped while it deleted it: when that was is not known")
+		unconfirmed(e, "the pod is gone, but the operator was stopped while deleting it: the time is unknown")
 		return nil, step.Done()
 	case t.pod == nil:
 		unconfirmed(e, "the pod was gone before the fault")
@@ -171,7 +171,7 @@ func deletePod(ctx context.Context, s *Scene, t target) (*wire.FaultRequest, ste
 	case e.State == v1alpha1.FaultInjected:
 		return nil, awaitGone(e)
 	case !t.pod.DeletionTimestamp.IsZero():
-		unconfirmed(e, "the pod was being deleted already, by the operator before it was stopped or by somebody else: since when is not known")
+		unconfirmed(e, "the pod was already being deleted, by a stopped operator or another client: since when is unknown")
 		return nil, step.Done()
 	case e.State == v1alpha1.FaultPlanned && t.fault.HoldSeconds != 0:
 		return requestOf(t, wire.FaultHold), step.Done()

@@ -50,7 +50,7 @@ func TestWhatIsDoneToATargetThatIsDue(t *testing.T) {
 		{"the load is over", kill, planned, nil, 0, true, v1alpha1.FaultUnconfirmed, "the load had ended", 0, 0},
 		{"the load is over, but the fault was before", kill, planned, []func(*lab){noted}, 0, true, v1alpha1.FaultInjected, "", 1, 0},
 		{"the load is over, and the agent is silent", kill, planned, []func(*lab){func(l *lab) { l.silent = true }}, 0, true, planned, "", 0, 0},
-		{"another pod has its name", kill, planned, []func(*lab){func(l *lab) { l.pod.UID = "next" }}, 0, false, v1alpha1.FaultUnconfirmed, "not hit instead", 0, 0},
+		{"another pod has its name", kill, planned, []func(*lab){func(l *lab) { l.pod.UID = "next" }}, 0, false, v1alpha1.FaultUnconfirmed, "Its replacement was not hit", 0, 0},
 
 		{"a deletion is written down first", remove, planned, nil, 0, false, deleting, "", 0, 0},
 		{"its hold comes before that", held, planned, nil, 0, false, deleting, "", 1, 0},
@@ -60,9 +60,9 @@ func TestWhatIsDoneToATargetThatIsDue(t *testing.T) {
 		{"a deletion that is refused is tried again", remove, deleting, []func(*lab){func(l *lab) { l.refuses = errors.New("busy") }}, 0, false, deleting, "", 0, 0},
 		{"who is primary no more is not deleted", held, deleting, []func(*lab){(*lab).demoted, noted}, 0, false, v1alpha1.FaultUnconfirmed, "Isolated when the fault was due", 0, 0},
 		{"nor after the load", remove, deleting, nil, 0, true, v1alpha1.FaultUnconfirmed, "the load had ended", 0, 0},
-		{"nor a second time", remove, deleting, []func(*lab){terminating}, 0, false, v1alpha1.FaultUnconfirmed, "since when is not known", 0, 0},
-		{"a pod that somebody else deletes", remove, planned, []func(*lab){terminating}, 0, false, v1alpha1.FaultUnconfirmed, "somebody else", 0, 0},
-		{"a pod that is gone without a time", remove, deleting, []func(*lab){func(l *lab) { l.pod = nil }}, 0, false, v1alpha1.FaultUnconfirmed, "operator was stopped while it deleted it", 0, 0},
+		{"nor a second time", remove, deleting, []func(*lab){terminating}, 0, false, v1alpha1.FaultUnconfirmed, "since when is unknown", 0, 0},
+		{"a pod that somebody else deletes", remove, planned, []func(*lab){terminating}, 0, false, v1alpha1.FaultUnconfirmed, "another client", 0, 0},
+		{"a pod that is gone without a time", remove, deleting, []func(*lab){func(l *lab) { l.pod = nil }}, 0, false, v1alpha1.FaultUnconfirmed, "operator was stopped while deleting it", 0, 0},
 		{"a pod that goes", remove, v1alpha1.FaultInjected, []func(*lab){terminating, (*lab).demoted}, 0, true, v1alpha1.FaultInjected, "", 0, 0},
 		{"a pod that is gone", remove, v1alpha1.FaultInjected, []func(*lab){func(l *lab) { l.pod = nil }}, 0, true, v1alpha1.FaultConfirmed, "this UID is gone", 0, 0},
 	} {

@@ -100,7 +100,7 @@ func (s *Scene) widen(ctx context.Context, e *v1alpha1.FaultStatus, f v1alpha1.F
 	wanted := s.cutOff(f, pod)
 	note := func(p corev1.Pod) {
 		if e.Leak == "" {
-			e.Leak = fmt.Sprintf("pod %s came with the address %s and ran before that was cut off too", p.Name, p.Status.PodIP)
+			e.Leak = fmt.Sprintf("replacement pod %s (%s) ran before it was cut off too", p.Name, p.Status.PodIP)
 		}
 	}
 	lacking := false

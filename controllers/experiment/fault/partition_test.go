@@ -210,7 +210,7 @@ func TestANodeIsNotCutOffTwiceFromTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := (*s.Status)[1]
-			if asked := slices.Contains(l.asked, "second"); asked != c.want || !c.want && (got.State != v1alpha1.FaultUnconfirmed || !strings.Contains(got.Evidence, "fault first still cut the node off from all")) {
+			if asked := slices.Contains(l.asked, "second"); asked != c.want || !c.want && (got.State != v1alpha1.FaultUnconfirmed || !strings.Contains(got.Evidence, "fault first already cut the node off from everything")) {
 				t.Errorf("asked for %v, and %s: %q", l.asked, got.State, got.Evidence)
 			}
 		})

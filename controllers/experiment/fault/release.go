@@ -53,7 +53,7 @@ func Standing(ctx context.Context, s *Scene) step.Outcome {
 		case err == nil:
 			s.ended(e, f, record)
 		case s.silent(e):
-			unconfirmed(e, "it was seen (%s), but whether it held until the audit was done is not known: %v", e.Evidence, err)
+			unconfirmed(e, "its effect was seen (%s). Whether it held until the end of the audit is unknown: %v", e.Evidence, err)
 		default:
 			out = step.Both(out, step.Wait(500*time.Millisecond, "Holding", "fault %s: asking the agent of pod %s whether it holds", e.Name, e.Pod))
 		}
@@ -168,7 +168,7 @@ func (s *Scene) lasted(e *v1alpha1.FaultStatus, f v1alpha1.Fault, record *wire.F
 	case missing > releaseSlack:
 		return v1alpha1.FaultEndedEarly, fmt.Sprintf("it ended %d ms before its time: %s", missing.Milliseconds(), record.Evidence)
 	case missing < -releaseLate && s.replaced(e, f):
-		return v1alpha1.FaultEndedEarly, "its pod was replaced, and it ended with the pod: when is not known"
+		return v1alpha1.FaultEndedEarly, "it ended with its pod, which was replaced at an unknown time"
 	case missing < -releaseLate && (f.Action == v1alpha1.ActionPause || f.Action == v1alpha1.ActionPartition):
 		return v1alpha1.FaultEndedLate, fmt.Sprintf("it ended %d ms after its time", -missing.Milliseconds())
 	}

@@ -42,7 +42,7 @@ func TestHoldsThatDidNotLast(t *testing.T) {
 		{"the agent stays silent", v1alpha1.ActionKill, 31 * time.Second, nil, silent, v1alpha1.FaultUnconfirmed, "is not known: connection refused", true},
 		{"its note is gone with the volume", v1alpha1.ActionDeletePod, 12 * time.Second, nil, nil, v1alpha1.FaultEndedEarly, "lost its record", true},
 		{"the hold of a kill outlives the pod", v1alpha1.ActionKill, 20 * time.Second, released(15*time.Second, 20*time.Second), replaced, v1alpha1.FaultReleased, "seen", true},
-		{"a pause ends with its pod", v1alpha1.ActionPause, 20 * time.Second, released(15*time.Second, 20*time.Second), replaced, v1alpha1.FaultEndedEarly, "its pod was replaced", true},
+		{"a pause ends with its pod", v1alpha1.ActionPause, 20 * time.Second, released(15*time.Second, 20*time.Second), replaced, v1alpha1.FaultEndedEarly, "with its pod, which was replaced", true},
 		{"a pod that was replaced after a pause", v1alpha1.ActionPause, 20 * time.Second, released(10*time.Second, 20*time.Second), replaced, v1alpha1.FaultReleased, "seen", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestHoldsUntilTheAuditIsDone(t *testing.T) {
 		{"it does not", func(l *lab) { l.record.ReleasedAt = ago(time.Second) }, 0, v1alpha1.FaultEndedEarly, "before the audit was done", true},
 		{"its pod was replaced", func(l *lab) { l.pod.UID = "next" }, 0, v1alpha1.FaultEndedEarly, "before the audit was done", true},
 		{"the agent is silent", func(l *lab) { l.silent = true }, 0, v1alpha1.FaultConfirmed, "seen", false},
-		{"the agent stays silent", func(l *lab) { l.silent = true }, 21 * time.Second, v1alpha1.FaultUnconfirmed, "whether it held until the audit was done is not known", true},
+		{"the agent stays silent", func(l *lab) { l.silent = true }, 21 * time.Second, v1alpha1.FaultUnconfirmed, "Whether it held until the end of the audit is unknown", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := newLab()

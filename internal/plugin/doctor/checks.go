@@ -110,7 +110,7 @@ func unknown(what string, err error) Finding {
 func crd(f Facts) Finding {
 	const what = "custom resource"
 	if !f.CRD {
-		return Finding{Bad, what, "the cluster knows no ReplicationExperiments: helm install replab charts/replab --namespace replab-system --create-namespace"}
+		return Finding{Bad, what, "the cluster knows no ReplicationExperiments: install the chart with --set images.replab=REGISTRY/replab:TAG, or apply config/crd if crds.install is false"}
 	}
 	return Finding{Fit, what, "ReplicationExperiments are known"}
 }
@@ -214,10 +214,10 @@ func images(f Facts) []Finding {
 		}
 	}
 	if len(missing) == 0 {
-		return []Finding{{Fit, what, fmt.Sprintf("all %d of the operator's catalogue are on a node", len(f.Images))}}
+		return []Finding{{Fit, what, fmt.Sprintf("all %d of the operator's images are on a node", len(f.Images))}}
 	}
 	slices.Sort(missing)
-	return []Finding{{Note, what, fmt.Sprintf("%d of %d of the operator's catalogue are on none of the listed nodes. They are pulled when an experiment needs them: %s",
+	return []Finding{{Note, what, fmt.Sprintf("%d of the operator's %d images are on none of the listed nodes. They are pulled when an experiment needs them: %s",
 		len(missing), len(f.Images), strings.Join(missing, ", "))}}
 }
 
@@ -227,7 +227,7 @@ func clock(f Facts) Finding {
 		return unknown(what, f.ClockErr)
 	}
 	off := f.ClockAhead.Abs()
-	words := fmt.Sprintf("the API server's differs from this machine's by %s, known to %s", off.Round(time.Millisecond), f.ClockWidth.Round(time.Millisecond))
+	words := fmt.Sprintf("the API server's clock differs from this machine's by %s, ± %s", off.Round(time.Millisecond), f.ClockWidth.Round(time.Millisecond))
 	if off-f.ClockWidth > clockMost {
 		return Finding{Note, what, words + ": ages in the plugin are off by that, figures are not"}
 	}
@@ -248,7 +248,7 @@ func cpu(f Facts) Finding {
 		nodes++
 		free += max(n.FreeCPU, 0)
 	}
-	words := fmt.Sprintf("%d millicores on %d nodes are not requested", free, nodes)
+	words := fmt.Sprintf("%d millicores on %d nodes are free of requests", free, nodes)
 	if tolerated > 0 {
 		words += fmt.Sprintf(", %d on tainted ones", tolerated)
 	}

@@ -31,12 +31,12 @@ func TestAClusterThatIsFit(t *testing.T) {
 		"ok permissions: you may run, watch, end and read experiments in namespace here",
 		"ok pod security: namespace here has no label that refuses pods of experiments",
 		"ok storage: default storage class standard",
-		"ok images: all 1 of the operator's catalogue are on a node",
+		"ok images: all 1 of the operator's images are on a node",
 		"ok optional: patroni.provider ZalandoOperator: postgresqls.acid.zalan.do is there",
 		"ok optional: monitors of the Prometheus operator: servicemonitors.monitoring.coreos.com is there",
 		"ok optional: load.runner K6Operator: testruns.k6.io is there",
-		"ok clock: the API server's differs from this machine's by 2ms, known to 1s",
-		"ok free CPU: 3500 millicores on 1 nodes are not requested",
+		"ok clock: the API server's clock differs from this machine's by 2ms, ± 1s",
+		"ok free CPU: 3500 millicores on 1 nodes are free of requests",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || Unfit(Check(fit())) {
 		t.Error("(-want +got):\n" + diff)
@@ -51,7 +51,7 @@ func TestWhatEachCheckFinds(t *testing.T) {
 		level  Level
 		text   string
 	}{
-		"no CRD":            {func(f *Facts) { f.CRD = false }, "custom resource", Bad, "helm install"},
+		"no CRD":            {func(f *Facts) { f.CRD = false }, "custom resource", Bad, "install the chart with --set images.replab="},
 		"another namespace": {func(f *Facts) { f.Operators[0].Watched = []string{"there"} }, "operator", Bad, "of namespace there only, not of here"},
 		"another team's operator alone": {func(f *Facts) {
 			f.Operators[0].Ready, f.Operators[0].Watched = false, []string{"here"}
@@ -75,7 +75,7 @@ func TestWhatEachCheckFinds(t *testing.T) {
 		"no live figures":       {func(f *Facts) { f.DeniedUseful = []Denied{{[]string{"get services/proxy"}, "live figures"}} }, "permissions", Note, "you may not get services/proxy; needed for live figures"},
 		"no default class":      {func(f *Facts) { f.DefaultClass = "" }, "storage", Note, "className to one of standard"},
 		"no class":              {func(f *Facts) { f.DefaultClass, f.StorageClasses = "", nil }, "storage", Note, "medium to Node"},
-		"image on no node":      {func(f *Facts) { f.Present = nil }, "images", Note, "1 of 1 of the operator's catalogue are on none of the listed nodes"},
+		"image on no node":      {func(f *Facts) { f.Present = nil }, "images", Note, "1 of the operator's 1 images are on none of the listed nodes"},
 		"optional part missing": {func(f *Facts) { f.Optional["testruns.k6.io"] = false; f.Optional["postgresqls.acid.zalan.do"] = false }, "optional", Note, "has no postgresqls"},
 		"optional part unknown": {func(f *Facts) {
 			f.OptionalErr = map[string]error{"postgresqls.acid.zalan.do": refused}
@@ -85,7 +85,7 @@ func TestWhatEachCheckFinds(t *testing.T) {
 		"clocks may be equal": {func(f *Facts) { f.ClockAhead, f.ClockWidth = 7*time.Second, 3*time.Second }, "clock", Fit, "7s"},
 		"hardly any CPU":      {func(f *Facts) { f.Nodes[0].FreeCPU = 499 }, "free CPU", Bad, "would wait"},
 		"little CPU":          {func(f *Facts) { f.Nodes[0].FreeCPU = 500 }, "free CPU", Note, "shows in its figures"},
-		"tainted":             {func(f *Facts) { f.Nodes[0].Tainted = true }, "free CPU", Note, "0 millicores on 0 nodes are not requested, 3500 on tainted ones"},
+		"tainted":             {func(f *Facts) { f.Nodes[0].Tainted = true }, "free CPU", Note, "0 millicores on 0 nodes are free of requests, 3500 on tainted ones"},
 		"tainted beside":      {func(f *Facts) { f.Nodes = append(f.Nodes, Node{FreeCPU: 9000, Tainted: true}) }, "free CPU", Fit, "3500 millicores on 1 nodes"},
 		"overcommitted":       {func(f *Facts) { f.Nodes = append(f.Nodes, Node{FreeCPU: -3000}) }, "free CPU", Fit, "3500 millicores"},
 	} {

@@ -20,7 +20,7 @@ func (c Cluster) missing(state topology.State, all []member, writer *member) str
 		}
 	}
 	if writer.told.Members != len(all) {
-		return fmt.Sprintf("Patroni on %s knows of %d nodes whose servers run, of %d", writer.Node, writer.told.Members, len(all))
+		return fmt.Sprintf("Patroni on %s sees %d running servers of %d", writer.Node, writer.told.Members, len(all))
 	}
 	if why := c.Lacks(*writer.told); why != "" {
 		return why
@@ -52,7 +52,7 @@ func tooFew(p topology.Params, all []member, writer *member) string {
 		}
 	}
 	if fit < wanted {
-		return fmt.Sprintf("Patroni takes %d standbys for synchronous, and is to take %d", fit, wanted)
+		return fmt.Sprintf("Patroni has %d synchronous standbys, and %d are needed", fit, wanted)
 	}
 	return ""
 }

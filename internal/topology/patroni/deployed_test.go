@@ -25,9 +25,9 @@ func TestDeployedIsOnlyWhatTheTopologySays(t *testing.T) {
 		why    string // "" where nothing is
 	}{
 		"in order": {quorum, func(map[string]*wire.ManagerState) {}, ""},
-		"Patroni of the writer knows of two nodes": {quorum, func(all map[string]*wire.ManagerState) { all["a-db-0"].Members = 2 }, "2 nodes"},
+		"Patroni of the writer knows of two nodes": {quorum, func(all map[string]*wire.ManagerState) { all["a-db-0"].Members = 2 }, "2 running servers of 3"},
 		"commits wait for nobody yet":              {quorum, func(all map[string]*wire.ManagerState) { all["a-db-0"].Waits = false }, "do not wait"},
-		"a quorum of one":                          {quorum, func(all map[string]*wire.ManagerState) { all["a-db-2"].Synchronous = false }, "1 standbys for synchronous"},
+		"a quorum of one":                          {quorum, func(all map[string]*wire.ManagerState) { all["a-db-2"].Synchronous = false }, "1 synchronous standbys, and 2 are needed"},
 		"settings are not known":                   {quorum, func(all map[string]*wire.ManagerState) { all["a-db-0"].Config = nil }, "not known yet"},
 		"a setting is another one": {quorum, func(all map[string]*wire.ManagerState) {
 			all["a-db-0"].Config["ttl"] = "31"

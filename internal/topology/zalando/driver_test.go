@@ -172,7 +172,7 @@ func TestDeployed(t *testing.T) {
 		"a mode that was left out":  {func(m *wire.ManagerState) { delete(m.Config, "synchronous_mode") }, `synchronous_mode "false"`},
 		"commits do not wait":       {func(m *wire.ManagerState) { m.Waits = false }, "do not wait"},
 		"a timeout of its own":      {func(m *wire.ManagerState) { m.Config["primary_start_timeout"] = "0" }, `primary_start_timeout "0"`},
-		"as many as were asked for": {func(m *wire.ManagerState) { m.Members = 2 }, "2 nodes"},
+		"as many as were asked for": {func(m *wire.ManagerState) { m.Members = 2 }, "2 running servers of 3"},
 		"no server at the address":  {func(m *wire.ManagerState) { m.Runs, m.Writes = false, false }, "a-db-0 has no server"},
 	} {
 		s := Driver{}.Assess(p, told(t, p, c.change))

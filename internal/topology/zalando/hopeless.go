@@ -52,7 +52,7 @@ func (Driver) Hopeless(p topology.Params, found topology.Found) string {
 // that it reaches no server.
 func remedyOf(p topology.Params, event string) string {
 	if strings.Contains(event, "Only one reference can have Controller set to true") { // what it makes has the experiment for its controller
-		return ". Set enable_owner_references to false in its configuration, restart it and begin anew"
+		return ". Set enable_owner_references to false in its configuration, restart it and run the experiment again"
 	}
 	unreached := []string{"could not create users", "could not init db connection", "could not connect", "dial tcp"}
 	if event != "" && !slices.ContainsFunc(unreached, func(words string) bool { return strings.Contains(event, words) }) {
@@ -90,12 +90,12 @@ func unfit(p topology.Params, set *appsv1.StatefulSet) string {
 		return fmt.Sprintf("Patroni keeps its state in Endpoints, which would stay behind: "+remedy+
 			". NEVER change it while that operator has other clusters: they may split and lose writes", "kubernetes_use_configmaps", "true")
 	case env["KUBERNETES_SCOPE_LABEL"] != scopeLabel || env["KUBERNETES_ROLE_LABEL"] != roleLabel || !hasFamily(env["KUBERNETES_LABELS"]):
-		return fmt.Sprintf("Patroni does not find the ConfigMaps that are there for it: "+remedy,
+		return fmt.Sprintf("Patroni does not find the ConfigMaps made for it: "+remedy,
 			"cluster_name_label, pod_role_label and cluster_labels", fmt.Sprintf("%s, %s and %s: %s, its defaults", scopeLabel, roleLabel, familyLabel, family))
 	case !slices.ContainsFunc(template.Spec.Containers, func(c corev1.Container) bool { return c.Name == agentContainer }):
 		return fmt.Sprintf("the nodes' pods have no agent: "+remedy, "enable_sidecars", "true")
 	case set.Spec.Replicas != nil && *set.Spec.Replicas != p.Spec.Nodes:
-		return fmt.Sprintf("there are to be %d nodes, and the Zalando operator makes %d: "+remedy, p.Spec.Nodes, *set.Spec.Replicas, "min_instances and max_instances", "-1")
+		return fmt.Sprintf("%d nodes are requested, and the Zalando operator makes %d: "+remedy, p.Spec.Nodes, *set.Spec.Replicas, "min_instances and max_instances", "-1")
 	}
 	if other := otherResources(p, template.Spec.Containers[i]); other != "" {
 		return fmt.Sprintf("the Zalando operator gives the servers %s. Change topology.resources, or that operator's minimums and maximums: docs/how-to/zalando.md", other)

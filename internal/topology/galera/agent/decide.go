@@ -44,13 +44,13 @@ func Decide(self int, all []Standing) Decision {
 			continue
 		}
 		if outdated(s.View.Members, all) {
-			return Decision{Wait, fmt.Sprintf("%s counts servers that have died or lost it, and will be in no primary component once it has noticed", s.Name)}
+			return Decision{Wait, fmt.Sprintf("%s still counts servers that have died or left; it will lose its primary component once it notices", s.Name)}
 		}
 		return Decision{Join, s.Name + " is in a primary component"}
 	}
 	for _, s := range all {
 		if s.Kind == Unknown {
-			return Decision{Wait, fmt.Sprintf("nothing begins before every member has said how far it has come; %s has not: %s", s.Name, s.Why)}
+			return Decision{Wait, fmt.Sprintf("the cluster does not start before every member has reported its position; %s has not: %s", s.Name, s.Why)}
 		}
 	}
 	if why := histories(all); why != "" {
@@ -92,7 +92,7 @@ func histories(all []Standing) string {
 		case one.Position.History == "":
 			one = s
 		case s.Position.History != one.Position.History:
-			return fmt.Sprintf("%s holds the history %s and %s holds %s: nothing begins before one of the two has lost its data",
+			return fmt.Sprintf("%s has history %s and %s has %s: the cluster does not start before one of them has lost its data",
 				one.Name, one.Position.History, s.Name, s.Position.History)
 		}
 	}

@@ -138,9 +138,9 @@ func (m *Member) whyNot(h answers) string {
 	case h.node.err != nil:
 		return "its manager does not answer: " + h.node.err.Error()
 	case s.writable():
-		return "its manager does not hold the lock, or no more"
+		return "its Patroni does not hold the leader lock"
 	case s.Leader == "":
-		return "nobody holds the lock"
+		return "no node holds the lock"
 	case s.Leader == m.self:
 		return "it holds the lock, and its server has not been promoted yet"
 	}

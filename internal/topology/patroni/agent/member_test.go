@@ -43,9 +43,9 @@ func TestWhyANodeTakesNoWrites(t *testing.T) {
 		want   string
 	}{
 		"no server":                  {Look{Why: "no server process exists"}, self, "no server process exists"},
-		"a leader that is no longer": {Look{Server: "p1", Position: &engine.ServerPosition{Writable: true, Timeline: 3}}, "", "does not hold the lock"},
+		"a leader that is no longer": {Look{Server: "p1", Position: &engine.ServerPosition{Writable: true, Timeline: 3}}, "", "does not hold the leader lock"},
 		"a standby":                  {Look{Server: "p1", Position: following}, "a-db-0", "a-db-0 holds the lock"},
-		"while there is none":        {Look{Server: "p1", Position: following}, "", "nobody holds the lock"},
+		"while there is none":        {Look{Server: "p1", Position: following}, "", "no node holds the lock"},
 		"before it is promoted":      {Look{Server: "p1", Position: following}, self, "not been promoted yet"},
 	} {
 		m := leading(t, t.TempDir(), &fakeManager{})

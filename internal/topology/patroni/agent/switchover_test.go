@@ -162,7 +162,7 @@ func TestASwitchoverIsAskedForOnce(t *testing.T) {
 	if err := m.think(time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.SwitchOver("two"); !errors.Is(err, history.ErrRefused) || !strings.Contains(err.Error(), "does not hold the lock") {
+	if err := m.SwitchOver("two"); !errors.Is(err, history.ErrRefused) || !strings.Contains(err.Error(), "does not hold the leader lock") {
 		t.Errorf("of a node that takes no writes: %v", err)
 	}
 }
