@@ -82,7 +82,7 @@ func fits(status v1alpha1.ReplicationExperimentStatus) error {
 	return err
 }
 
-// unfit ends a run of which more was told than fits. What instruments write fits, so something else has written it.
+// unfit ends a run whose evidence is too large. Instruments keep to the limit, so another program wrote it.
 func unfit(run *Run, before *v1alpha1.ReplicationExperimentStatus, why error) Outcome {
 	run.Status = *before
 	return Terminal(v1alpha1.ReasonEvidenceTooLarge, "%v. Something other than replab wrote to the run's ConfigMaps or answered for its pods.", why)

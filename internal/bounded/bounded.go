@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// What a document may need, in bytes of memory. It exists up to three times: as text, decoded, and as text of what replab writes of it.
+// Memory that a document may need, in bytes. It exists up to three times: as read, decoded, and encoded again.
 const (
 	textBytes    = 3   // for each byte of text
 	escapedBytes = 16  // for each byte of a string that Go may write as a longer one

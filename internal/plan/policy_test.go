@@ -393,8 +393,8 @@ func TestTheZalandoOperatorAloneIsLetIn(t *testing.T) {
 	}
 }
 
-// TestTheOperatorThatRunsK6IsLetInToItsRESTAPI, and to nothing else; where replab runs k6 itself nobody is.
-func TestTheOperatorThatRunsK6IsLetInToItsRESTAPI(t *testing.T) {
+// TestK6OperatorReachesK6RESTAPI, and to nothing else; where replab runs k6 itself nobody is.
+func TestK6OperatorReachesK6RESTAPI(t *testing.T) {
 	usual := labels.Set{"control-plane": "controller-manager"}
 	for name, c := range map[string]struct {
 		runner  v1alpha1.LoadRunner

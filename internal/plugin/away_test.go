@@ -19,8 +19,8 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// TestARunIsShownAsItWasWhileTheAPIServerIsAway, with its age of now.
-func TestARunIsShownAsItWasWhileTheAPIServerIsAway(t *testing.T) {
+// TestViewKeepsLastStateWithoutAPIServer, with its age of now.
+func TestViewKeepsLastStateWithoutAPIServer(t *testing.T) {
 	x := followtest.Run()[6].Experiment.DeepCopy()
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {

@@ -164,7 +164,7 @@ func TestAKillInTheMiddleOfMakingTheDataBeginsAnew(t *testing.T) {
 	}
 }
 
-func TestASocketLeftByAServerOfAnotherPodDoesNotKeepTheNextFromStarting(t *testing.T) {
+func TestStaleSocketDoesNotBlockAStart(t *testing.T) {
 	n := agenttest.NewNode(t).WithData()
 	// Its pid is a living process's now: this test's.
 	if err := os.WriteFile(n.Config.Socket+".lock", fmt.Appendf(nil, "%d\n", os.Getpid()), 0o600); err != nil {

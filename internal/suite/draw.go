@@ -18,7 +18,7 @@ const (
 	beforeCutEnds = 2
 )
 
-// cuts are whom the partitions around faults cut nodes off from.
+// cuts are the partitionFrom values of partitions drawn around faults.
 var cuts = []v1alpha1.PartitionFrom{v1alpha1.PartitionPeers, v1alpha1.PartitionEveryone}
 
 // draw the faults of a round for topologies of so many nodes, from a second of the load on. A trial is drawn before its suite is refused, so it may

@@ -175,7 +175,7 @@ func (f freezing) inject(r *record) error {
 	return err
 }
 
-func TestAKillThatCameNoFurtherThanStoppingLetsAllRunWhenItIsReleased(t *testing.T) {
+func TestPartialKillResumesAllOnRelease(t *testing.T) {
 	c := newCrowd(t)
 	m := c.node.manager()
 	m.actions[wire.FaultKill] = freezing{m.actions[wire.FaultKill].(kill)}

@@ -25,7 +25,7 @@ type Reader struct {
 	words ReaderWords
 }
 
-// ReaderWords are how an engine says what its siblings say otherwise.
+// ReaderWords are the statements in which the engines of a family differ.
 type ReaderWords struct {
 	NoTimeLimit string // a statement that takes the session's limit on a query's time away, whatever the experiment's parameters set
 	Index       string // a hint, with the table and the index, after SELECT; "" for none

@@ -34,7 +34,7 @@ var sqlStates = map[string]string{
 	"57P01": open, "57P02": open, "57P03": open, "57P05": open,
 }
 
-func TestAnErrorOfAWriteIsARejectionOnlyWhereNothingCanBeLeft(t *testing.T) {
+func TestOnlyCleanErrorsAreRejections(t *testing.T) {
 	for code, want := range sqlStates {
 		for severity, want := range map[string]string{"ERROR": want, "FATAL": open, "PANIC": open} {
 			b := &backend{answer: answers(refused(severity, code, ""), ready)}
@@ -52,7 +52,7 @@ func TestAnErrorOfAWriteIsARejectionOnlyWhereNothingCanBeLeft(t *testing.T) {
 	}
 }
 
-func TestAKeyThatIsTakenIsARejectionOnlyWhereTheServerMadeTheID(t *testing.T) {
+func TestTakenKeyRejectsOnlyServerMadeIDs(t *testing.T) {
 	for constraint, want := range map[string]string{
 		"users_pkey": wire.RejectedRefused, "users_write_id": open, "probe_writes_pkey": open, "": open,
 	} {

@@ -43,7 +43,7 @@ func wrapper(file string) string {
 	return strings.ReplaceAll(userScript, "USER_SCRIPT", string(quoted)) + summaryScript
 }
 
-// StatusPath is where k6's REST API tells how it stands, and is told to begin.
+// StatusPath is the path of k6's REST API that reports its state and starts it.
 const StatusPath = "/v1/status"
 
 // State of a k6 that was started with --paused.
