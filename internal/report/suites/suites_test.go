@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/figures"
@@ -25,6 +26,8 @@ func text(s *v1alpha1.ReplicationSuite, details bool) string {
 // ended is a suite of two variants.
 func ended() *v1alpha1.ReplicationSuite {
 	s := &v1alpha1.ReplicationSuite{ObjectMeta: metav1.ObjectMeta{Name: "cost"}}
+	s.Spec.Template.Spec.Raw = []byte(`{}`)
+	s.Spec.Variants = []v1alpha1.SuiteVariant{{Name: "async"}, {Name: "semisync", Patch: &runtime.RawExtension{Raw: []byte(`{"faults": [{}, {}]}`)}}}
 	s.Spec.Reference = []v1alpha1.ReferenceFigure{
 		{Variant: "async", Metric: "requestsPerSecond", Value: "320", Source: "seed 000"},
 		{Variant: "async", Stage: "steady", Metric: "requestsPerSecond", Value: "249.5", Source: "seed 000"},
@@ -80,9 +83,9 @@ semisync/async   latency p99  open  -       -   7 (about 40 needed)        0.3  
 semisync/async   latency p50  open  -       90% to 110%   7 (over 1000 needed)        1   Undecided
 
 Trials that lost acknowledged writes
-VARIANT   TRIALS WITH A LOSS   TRIALS   UPPER BOUND (95%)
-async     0         7    35%
-semisync  1 to 3  8  72%
+VARIANT   TRIALS WITH A LOSS   TRIALS   FAULTS   UPPER BOUND (95%)
+async     0         7    none   -
+semisync  1 to 3  8  2  72%
 
 Medians of the trials, with their 95% interval
 FIGURE        PART  ASYNC                              SEMISYNC
@@ -111,6 +114,28 @@ Note      The variants ran one after the other.
 	}
 }
 
+// TestFaultsOfAVariant: only trials with faults are evidence that writes survive them.
+func TestFaultsOfAVariant(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*v1alpha1.ReplicationSuiteSpec)
+		want   []string
+	}{
+		"none":       {func(*v1alpha1.ReplicationSuiteSpec) {}, []string{"none", ""}},
+		"of a patch": {func(s *v1alpha1.ReplicationSuiteSpec) { s.Variants[0].Patch = s.Variants[1].Patch }, []string{"2", "35%"}},
+		"drawn":      {func(s *v1alpha1.ReplicationSuiteSpec) { s.DrawFaults = &v1alpha1.DrawFaults{Count: 3} }, []string{"3 drawn", "35%"}},
+		"unreadable": {func(s *v1alpha1.ReplicationSuiteSpec) { s.Template.Spec.Raw = nil }, []string{"", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := ended()
+			c.change(&s.Spec)
+			row := losses(s).Rows[0]
+			if diff := cmp.Diff(words(c.want...), row[3:]); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestDetailsHaveALineForEachTrial(t *testing.T) {
 	got := text(ended(), true)
 	if row := "cost-async-1 async 1 1 Passed 90"; !strings.Contains(strings.Join(strings.Fields(got), " "), row) || strings.Contains(text(ended(), false), "cost-async-1") {
@@ -127,7 +152,6 @@ func TestNothingOfASuiteThatWaits(t *testing.T) {
 // TestAllOutages are shown, also those that are known in part, and before the list of trials.
 func TestAllOutages(t *testing.T) {
 	d := &Document{Suite: ended()}
-	d.Suite.Spec.Variants = []v1alpha1.SuiteVariant{{Name: "async"}, {Name: "semisync"}}
 	d.Suite.Status.Runs = nil
 	for i, outage := range []int64{1500, 650, 700} {
 		run := v1alpha1.TrialRun{Name: fmt.Sprintf("cost-async-%d", i+1), Variant: "async", Round: int32(i + 1), Attempt: 1, Verdict: v1alpha1.VerdictPassed}

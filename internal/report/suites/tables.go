@@ -13,6 +13,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/suite"
 )
 
 // Comparisons is the section of the comparisons' table.
@@ -110,18 +111,41 @@ func percent(d v1alpha1.Decimal, round func(float64) float64) string {
 	return strconv.FormatFloat(round(resolved(v/unit))*unit, 'g', 6, 64) + "%"
 }
 
+// losses has no upper bound of a variant without faults: such trials are no evidence that writes survive them.
 func losses(s *v1alpha1.ReplicationSuite) figures.Table {
-	t := figures.Table{Title: "Trials that lost acknowledged writes", Head: []string{"variant", "trials with a loss", "trials", "upper bound (95%)"}}
+	t := figures.Table{Title: "Trials that lost acknowledged writes", Head: []string{"variant", "trials with a loss", "trials", "faults", "upper bound (95%)"}}
 	for _, v := range s.Status.Variants {
 		if l := v.Losses; l != nil {
 			lostIn := fmt.Sprint(l.LostIn)
 			if l.LostInAtMost > l.LostIn {
 				lostIn += fmt.Sprintf(" to %d", l.LostInAtMost)
 			}
-			t.Rows = append(t.Rows, words(v.Name, lostIn, fmt.Sprint(l.Of), fmt.Sprintf("%d%%", l.UpperPercent)))
+			hit, bound := faults(&s.Spec, v.Name), ""
+			if hit != "" && hit != noFaults {
+				bound = fmt.Sprintf("%d%%", l.UpperPercent)
+			}
+			t.Rows = append(t.Rows, words(v.Name, lostIn, fmt.Sprint(l.Of), hit, bound))
 		}
 	}
 	return t
+}
+
+// noFaults is the number of faults of a variant without any.
+const noFaults = "none"
+
+// faults is the number of faults in each trial of a variant, "" where its spec cannot be read.
+func faults(s *v1alpha1.ReplicationSuiteSpec, variant string) string {
+	if d := s.DrawFaults; d != nil {
+		return fmt.Sprintf("%d drawn", d.Count)
+	}
+	spec, err := suite.Spec(s, variant)
+	if err != nil {
+		return ""
+	}
+	if all, _ := spec["faults"].([]any); len(all) > 0 {
+		return fmt.Sprint(len(all))
+	}
+	return noFaults
 }
 
 // medians has a row for each figure and stage, and a column for each variant.
