@@ -77,7 +77,11 @@ func exported(t *testing.T, file string) *v1alpha1.ReplicationSuite {
 // tables of a suite that the page has: all but those that list every figure.
 func tables(s *v1alpha1.ReplicationSuite) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Run on %s: %s. Trials: %s.\n", s.Status.StartTime.Format("2006-01-02"), s.Status.Verdict, suites.Counts(s))
+	verdict := fmt.Sprintf("%s.", s.Status.Verdict)
+	if reasons := s.Status.Reasons; len(reasons) == 1 { // several are of expectations, which have a table
+		verdict += " " + reasons[0]
+	}
+	fmt.Fprintf(&b, "Run on %s: %s Trials: %s.\n", s.Status.StartTime.Format("2006-01-02"), verdict, suites.Counts(s))
 	for _, t := range suites.Tables(s) {
 		if t.Detail || strings.HasPrefix(t.Title, "Medians") {
 			continue
