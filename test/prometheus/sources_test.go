@@ -66,6 +66,10 @@ type panel struct {
 				} `json:"scaleDistribution"`
 			} `json:"custom"`
 		} `json:"defaults"`
+		Overrides []struct {
+			Matcher    struct{ Options string }
+			Properties []struct{ Value string }
+		} `json:"overrides"`
 	} `json:"fieldConfig"`
 	Options struct {
 		Content string `json:"content"`
