@@ -7,8 +7,8 @@ import (
 // LoadStatus are the figures of all stages that are not discarded.
 type LoadStatus struct {
 	StageFigures `json:",inline"`
-	// staleReads are reads that missed a profile whose write had been acknowledged and was not lost. Each read counts, also in discarded
-	// stages.
+	// staleReads are reads that missed a profile whose write had been acknowledged and was not lost. Each read counts. The write may be of a
+	// discarded stage.
 	// +optional
 	StaleReads *int64 `json:"staleReads,omitempty"`
 	// stages one by one.
@@ -250,11 +250,11 @@ type GroupFigures struct {
 // that count. A write that was neither seen nor lost has its age at the end as its lag: percentiles at or above it are lower bounds.
 // Writes while the node was an old primary that did not follow yet are left out.
 type LagStatus struct {
-	// samples measured.
+	// samples measured: rows that the node showed.
 	Samples int64 `json:"samples"`
 	// censored samples: the first read already saw the row.
 	Censored int64 `json:"censored"`
-	// unseen writes: the node had not shown them when the probe ended.
+	// unseen are further rows: the node had not shown them when the probe ended.
 	Unseen int64 `json:"unseen"`
 	// lost ones among the unseen: the primary that took over does not have them either.
 	// +optional

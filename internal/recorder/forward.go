@@ -88,7 +88,7 @@ func (d *forwarder) load(request *upstream.Request, op figures.Operation, stage 
 	case figures.Register:
 		return d.write(request)
 	case figures.Profile:
-		return d.profile(request)
+		return d.profile(request, call.Counts())
 	}
 	return answerOf(d.app.Do(request, d.timeout))
 }
@@ -133,13 +133,13 @@ func (d *forwarder) note(id uint64, response *upstream.Response, outcome ledger.
 	}
 }
 
-// profile hands on a read of one user, and counts it as stale when an acknowledged user is not found.
-func (d *forwarder) profile(request *upstream.Request) httpserver.Answer {
+// profile hands on a read of one user. If its stage counts, it is stale when an acknowledged user is not found.
+func (d *forwarder) profile(request *upstream.Request, counts bool) httpserver.Answer {
 	path, _, _ := strings.Cut(request.Target, "?")
 	write := d.users.write(strings.TrimPrefix(path, wire.SocialPathGet))
 	response, err := d.app.Do(request, d.timeout)
 	switch {
-	case write == 0 || err != nil:
+	case !counts || write == 0 || err != nil:
 	case response.Status == http.StatusNotFound:
 		d.users.notFound(write)
 	case successful(response.Status):

@@ -191,6 +191,9 @@ func TestStaleReads(t *testing.T) {
 	get("/user/get/10001")
 	get("/user/get/10001?x")
 	get("/user/get/10002")
+	discarded := httptest.NewRequest(http.MethodGet, "/user/get/10001", nil)
+	discarded.Header.Set(wire.HeaderStage, "cooldown")
+	d.serve(discarded, nil)
 	get("/user/get/abc")
 	if got := d.users.staleReads(); got != 2 {
 		t.Errorf("%d stale reads, want 2", got)

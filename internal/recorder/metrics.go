@@ -20,7 +20,7 @@ var (
 	stageFamily    = metrics.Gauge("replab_recorder_stage_start_timestamp_seconds", "When the first request of a stage came; absent before.", "stage")
 	writesFamily   = metrics.Counter("replab_recorder_writes_total", "Writes in the ledger since this process began, by outcome.", "outcome")
 	ackFamily      = metrics.Gauge("replab_recorder_node_last_acknowledged_write_timestamp_seconds", "When a node last acknowledged a write of the load or of the availability probe; absent before.", "node")
-	staleFamily    = metrics.Counter("replab_recorder_stale_reads_total", "Reads that missed a user whose write was acknowledged before.")
+	staleFamily    = metrics.Counter("replab_recorder_stale_reads_total", "Reads in stages that count that missed a user whose write was acknowledged before.")
 	lagFamily      = metrics.Gauge("replab_recorder_lag_seconds", "Largest replication lag in the last second, or age of the oldest unseen write; absent without either, or without the probe.", "node")
 	probesFamily   = metrics.Counter("replab_recorder_availability_writes_total", "Writes of the availability probe, by outcome; absent without the probe.", "outcome")
 	waitsFamily    = metrics.Counter("replab_recorder_commit_waits_total", "Waits of commits for replicas since the load began, with and without an acknowledgement; absent if servers do not count them.", "node", "outcome")

@@ -134,6 +134,9 @@ func (r *Recorder) planned(now time.Time) int {
 	return len(r.stages) - 1
 }
 
+// Counts reports whether the request's stage is not discarded.
+func (c Call) Counts() bool { return !c.recorder.stages[c.stage].Discard }
+
 // End counts the request. late is how long before its arrival it should have been sent.
 func (c Call) End(ok bool, late time.Duration) {
 	r := c.recorder
