@@ -44,7 +44,7 @@ const (
 	load      = "See which stage was slow, and the processors' use, in `kubectl replab report NAME --file report.html`: docs/limits.md#load-and-throughput."
 	failures  = "See when and how requests failed in `kubectl replab report NAME --file report.html`: docs/limits.md#load-and-throughput."
 	lag       = "See which node was behind, and when, in `kubectl replab report NAME --file report.html`: docs/concepts/outage-and-lag.md#lag."
-	conflicts = "Two nodes changed the same rows. See docs/concepts/writes.md#two-primaries."
+	conflicts = "Transactions changed the same rows, on one node or several. See docs/concepts/writes.md#two-primaries."
 )
 
 // slow reasons may last as long as the load or the dataset needs.
