@@ -139,6 +139,50 @@ func TestLossesAreALowerBoundWhereAFaultNeedHaveDestroyedNothing(t *testing.T) {
 	}
 }
 
+// TestNotesOnLosses: a bound has its reason, and a loss that no goal limits is not overlooked in a run that passed.
+func TestNotesOnLosses(t *testing.T) {
+	for name, c := range map[string]struct {
+		change      func(*evidence.Run)
+		want, never []string
+	}{
+		"a loss without a goal": {
+			func(e *evidence.Run) { e.Audit.Writes.Lost, e.Spec.Goals = 3, nil },
+			[]string{"3 of 990 acknowledged writes were lost, and no goal limits them."},
+			[]string{"Lost writes are a minimum"},
+		},
+		"a loss with a goal on another figure": {
+			func(e *evidence.Run) {
+				e.Audit.Writes.Lost, e.Spec.Goals = 3, []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](1)}}
+			},
+			[]string{"no goal limits them"},
+			nil,
+		},
+		"a bounded loss": {
+			func(e *evidence.Run) {
+				e.Audit.Writes.Lost, e.Recorder.Acknowledgements, e.Spec.Goals = 3, nil, nil
+			},
+			[]string{"At least 3 of 990 acknowledged writes were lost", "Lost writes are a minimum: no write is known to have been acknowledged in the second before fault crash."},
+			nil,
+		},
+		"a loss with a goal":     {func(e *evidence.Run) { e.Audit.Writes.Lost = 3 }, nil, []string{"no goal limits them", "Lost writes are a minimum"}},
+		"no loss without a goal": {func(e *evidence.Run) { e.Spec.Goals = nil }, nil, []string{"no goal limits them", "Lost writes are a minimum"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			notes := strings.Join(judged(c.change).Notes, "\n")
+			for _, want := range c.want {
+				if !strings.Contains(notes, want) {
+					t.Errorf("the notes lack %q:\n%s", want, notes)
+				}
+			}
+			for _, never := range c.never {
+				if strings.Contains(notes, never) {
+					t.Errorf("the notes have %q:\n%s", never, notes)
+				}
+			}
+		})
+	}
+}
+
 // cutThenKilled has the fault of sound be a partition, and another two seconds after it. Nothing is acknowledged in between.
 func cutThenKilled(e *evidence.Run, from v1alpha1.PartitionFrom, holdSeconds int64) {
 	e.Spec.Faults = []v1alpha1.Fault{

@@ -27,6 +27,8 @@ var (
 	RecountFailed          = decides(Inconclusive, "The nodes that came back after the audit were not compared: %s.", slowReturn)
 	NodeNotRecounted       = decides(Inconclusive, "Node %s came back after the audit and was not compared: %s.", slowReturn)
 	LossesUnknown          = note("Losses are not reported: %s.")
+	LossesMinimum          = note("Lost writes are a minimum: %s.")
+	LossesUnlimited        = note("%s of %d acknowledged writes were lost, and no goal limits them.")
 	LossWindowUnclear      = note("The loss window of fault %s is unknown: its lost writes cannot be separated from those of other faults.")
 	RowsDiverge            = note("%d rows differ between the nodes, since both changed them. The results document has samples.")
 	WritesMoved            = note("The proxy moved the writes between the nodes at least %d times (%d faults). The load may make its checks fail.")

@@ -1,6 +1,7 @@
 package writes
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -241,10 +242,32 @@ func statedLosses(e evidence.Run, lost *int64) *int64 {
 	return lost
 }
 
-// lossRemarks say why losses are not reported.
+// lossRemarks say why losses are not reported, or not exact.
 func lossRemarks(e evidence.Run, s *evidence.Status) []finding.Finding {
-	if s.Writes == nil || s.Writes.Lost != nil || e.Audit == nil || e.Audit.Writes == nil {
+	if s.Writes == nil || e.Audit == nil || e.Audit.Writes == nil {
 		return nil
 	}
-	return []finding.Finding{finding.Of(finding.LossesUnknown, riskless(e))}
+	why := riskless(e)
+	switch {
+	case s.Writes.Lost == nil:
+		return []finding.Finding{finding.Of(finding.LossesUnknown, why)}
+	case !why.None():
+		return []finding.Finding{finding.Of(finding.LossesMinimum, why)}
+	}
+	return nil
+}
+
+// lossUnlimited tells of a loss that no goal reads: the run may have passed.
+func lossUnlimited(e evidence.Run, s *evidence.Status) []finding.Finding {
+	f := figure.Read(s, "writes.lost")
+	least, most := f.Interval()
+	read := func(g v1alpha1.Goal) bool { return g.Metric == "lostWrites" }
+	if f.Value == nil || least <= 0 || slices.ContainsFunc(e.Spec.Goals, read) {
+		return nil
+	}
+	text := fmt.Sprint(least)
+	if most > least {
+		text = "At least " + text
+	}
+	return []finding.Finding{finding.Of(finding.LossesUnlimited, text, s.Writes.Acknowledged)}
 }

@@ -80,7 +80,7 @@ func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
 	return slices.Concat(
 		identityOpen(e), ledgersDisagree(e), ghostsDisagree(e), logsDisagree(e), replicasDisagree(e), rebuiltDiffer(e),
 		restless(e), nodesUnaudited(e), notRecounted(e), writerMoved(e),
-		divergence(e), lossUnclear(e), ghostsUnknown(e, s), logsUnknown(e), lossRemarks(e, s), sentTwice(e),
+		divergence(e), lossUnclear(e), ghostsUnknown(e, s), logsUnknown(e), lossRemarks(e, s), lossUnlimited(e, s), sentTwice(e),
 	)
 }
 
