@@ -83,6 +83,9 @@ func partOfNothing(v float64) float64 {
 // widest is how many points a percentage may span. A wider one says too little to be stated.
 const widest = 10
 
+// Wide tells of a percentage that says too little to be stated.
+func (i Interval) Wide() bool { return !(i.High-i.Low <= widest) } // the difference of two infinities is no number
+
 // Percent is by how many percent a figure differs from its base: the widest range that their bounds allow, rounded outwards. It is not ok
 // from a base that may be 0, and where the range is wider than 10 points.
 func Percent(now, base Interval) (low, high int64, ok bool) {
@@ -93,7 +96,7 @@ func Percent(now, base Interval) (low, high int64, ok bool) {
 		return 0, 0, false
 	}
 	least, most := (now.Low-base.High)*100/base.High, (now.High-base.Low)*100/base.Low
-	if most-least > widest || most > math.MaxInt64/2 {
+	if (Interval{least, most}).Wide() || most > math.MaxInt64/2 {
 		return 0, 0, false
 	}
 	if now.Exact() && base.Exact() {

@@ -179,6 +179,18 @@ func rate(v int64, round func(float64) float64) string {
 	return fourDigits(perSecond, round) + "/s"
 }
 
+// Percents are thousandths in percent with their bounds: "90.0% to 99.0%". They are "" without a value.
+func (f Figure) Percents() string {
+	percent := func(v int64) string { return strconv.FormatFloat(float64(v)/10, 'f', 1, 64) + "%" }
+	switch {
+	case f.Value == nil:
+		return ""
+	case f.AtLeast == nil || f.AtMost == nil || *f.AtLeast == *f.AtMost:
+		return percent(*f.Value)
+	}
+	return percent(*f.AtLeast) + " to " + percent(*f.AtMost)
+}
+
 func permille(v int64, _ func(float64) float64) string {
 	return strconv.FormatFloat(float64(v)/10, 'f', 1, 64) + "%"
 }

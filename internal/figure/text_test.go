@@ -69,3 +69,16 @@ func TestABriefRateIsNotNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestPartOfABaselineHasItsBounds(t *testing.T) {
+	low, value, high := int64(895), int64(947), int64(990)
+	for want, f := range map[string]Figure{
+		"":               {},
+		"94.7%":          {Value: &value, AtLeast: &value, AtMost: &value},
+		"89.5% to 99.0%": {Value: &value, AtLeast: &low, AtMost: &high},
+	} {
+		if got := f.Percents(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

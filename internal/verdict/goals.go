@@ -28,9 +28,11 @@ func judgeGoals(e evidence.Run, s *evidence.Status) []v1alpha1.GoalStatus {
 			goal.Met = within(g, f, max(1, entry.Scale))
 		}
 		if relative(g) {
-			var met metav1.ConditionStatus
-			goal.BaselinePermille, met, _ = againstBaseline(e, s, g)
-			goal.Met = worse(goal.Met, met)
+			part, met, _ := againstBaseline(e, s, g)
+			goal.BaselinePermille, goal.Met = part.Value, worse(goal.Met, met)
+			if part.Value != nil && !part.IsExact() {
+				(*figure.Bounds)(&s.Bounds).Between(part.Path, *part.AtLeast, *part.AtMost, part.Because)
+			}
 		}
 		judged = append(judged, goal)
 	}
@@ -76,25 +78,28 @@ func worse(a, b metav1.ConditionStatus) metav1.ConditionStatus {
 	return metav1.ConditionTrue
 }
 
+// partOfBaseline is the figure that a goal's part of the baseline's value has.
+func partOfBaseline(metric v1alpha1.Metric) string {
+	return "goals[" + string(metric) + "].baselinePermille"
+}
+
 // againstBaseline is the part of the baseline's value in thousandths, and whether all that the bounds of both allow meets the goal. Else it says why
-// that is unknown.
-func againstBaseline(e evidence.Run, s *evidence.Status, g v1alpha1.Goal) (permille *int64, met metav1.ConditionStatus, why finding.Finding) {
+// that is unknown. The part has no value where its bounds say too little.
+func againstBaseline(e evidence.Run, s *evidence.Status, g v1alpha1.Goal) (permille figure.Figure, met metav1.ConditionStatus, why finding.Finding) {
 	now, base := evidence.Pair(e, s)
 	if unlike := compare.Unlike(now, base); unlike != "" {
-		return nil, metav1.ConditionUnknown, finding.Of(finding.GoalNotCompared, unlike)
+		return permille, metav1.ConditionUnknown, finding.Of(finding.GoalNotCompared, unlike)
 	}
 	_, a := goalFigure(g.Metric, s)
 	_, b := goalFigure(g.Metric, &base.Status)
 	part, ok := compare.Part(compare.IntervalOf(a), compare.IntervalOf(b))
 	switch {
 	case a.Value == nil && a.Because != "":
-		return nil, metav1.ConditionUnknown, finding.Of(finding.NotMeasuredBecause, a.Because)
+		return permille, metav1.ConditionUnknown, finding.Of(finding.NotMeasuredBecause, a.Because)
 	case a.Value == nil || b.Value == nil || !ok:
-		return nil, metav1.ConditionUnknown, finding.Of(finding.NothingToCompare)
+		return permille, metav1.ConditionUnknown, finding.Of(finding.NothingToCompare)
 	}
-	if *b.Value != 0 {
-		permille = ptr.To(int64(math.Round(float64(*a.Value) * 1000 / float64(*b.Value))))
-	}
+	permille = stated(g.Metric, a, b, part)
 	least, most := math.Inf(-1), math.Inf(1)
 	if p := g.MinPercentOfBaseline; p != nil {
 		least = float64(*p)
@@ -105,16 +110,28 @@ func againstBaseline(e evidence.Run, s *evidence.Status, g v1alpha1.Goal) (permi
 	switch {
 	case part.High < least, part.Low > most:
 		return permille, metav1.ConditionFalse, why
-	case permille == nil && (part.Low < least || part.High > most):
-		return nil, metav1.ConditionUnknown, finding.Of(finding.NotMeasuredBecause, cmp.Or(a.Because, b.Because))
+	case permille.Value == nil && (part.Low < least || part.High > most):
+		return permille, metav1.ConditionUnknown, finding.Of(finding.PartOfBaselineWide, cmp.Or(a.Because, b.Because))
 	case part.Low < least, part.High > most:
-		return permille, metav1.ConditionUnknown, finding.Of(finding.PartOfBaselineOpen, percent(*permille), cmp.Or(a.Because, b.Because))
+		return permille, metav1.ConditionUnknown, finding.Of(finding.PartOfBaselineOpen, permille.Percents(), permille.Because)
 	}
 	return permille, metav1.ConditionTrue, why
 }
 
-// percent of thousandths, in words.
-func percent(permille int64) string { return fmt.Sprintf("%.1f%%", float64(permille)/10) }
+// stated is a part of a baseline's value in thousandths, as far as its bounds allow one.
+func stated(metric v1alpha1.Metric, now, base figure.Figure, part compare.Interval) figure.Figure {
+	f := figure.Figure{Path: partOfBaseline(metric)}
+	if *base.Value == 0 || part.Wide() {
+		return f
+	}
+	f.Value = ptr.To(int64(math.Round(float64(*now.Value) * 1000 / float64(*base.Value))))
+	f.AtLeast, f.AtMost = f.Value, f.Value
+	if !part.Exact() {
+		f.AtLeast, f.AtMost = ptr.To(int64(math.Floor(part.Low*10))), ptr.To(int64(math.Ceil(part.High*10)))
+		f.Because = cmp.Or(now.Because, base.Because)
+	}
+	return f
+}
 
 // goalFindings are the goals that were not met or could not be judged; where there is none of them, that all were met.
 func goalFindings(e evidence.Run, s *evidence.Status) []finding.Finding {
@@ -146,7 +163,7 @@ func goalFindings(e evidence.Run, s *evidence.Status) []finding.Finding {
 }
 
 // measured is a goal's figure in words.
-func measured(g v1alpha1.GoalStatus) string { return value(g) + ofBaseline(g) }
+func measured(g v1alpha1.GoalStatus, s *evidence.Status) string { return value(g) + ofBaseline(g, s) }
 
 func value(g v1alpha1.GoalStatus) string {
 	if g.MeasuredMilli != nil {
@@ -155,11 +172,12 @@ func value(g v1alpha1.GoalStatus) string {
 	return fmt.Sprint(*g.Measured)
 }
 
-func ofBaseline(g v1alpha1.GoalStatus) string {
-	if g.BaselinePermille == nil {
+func ofBaseline(g v1alpha1.GoalStatus, s *evidence.Status) string {
+	text := figure.Read(s, partOfBaseline(g.Metric)).Percents()
+	if text == "" {
 		return ""
 	}
-	return ", " + percent(*g.BaselinePermille) + " of the baseline"
+	return ", " + text + " of the baseline"
 }
 
 // missedBy is what was measured of a goal that was missed, with its bounds.
@@ -175,7 +193,7 @@ func missedBy(g v1alpha1.GoalStatus, s *evidence.Status) string {
 	default:
 		text = inUnit(entry, *f.AtLeast) + " to " + inUnit(entry, *f.AtMost)
 	}
-	return text + ofBaseline(g)
+	return text + ofBaseline(g, s)
 }
 
 // inUnit is a figure in the unit of its goal.
@@ -197,11 +215,11 @@ func whyUnknown(g v1alpha1.GoalStatus, s *evidence.Status) finding.Finding {
 	case f.Value == nil:
 		return finding.Of(finding.NotMeasured)
 	case f.Doubtful():
-		return finding.Of(finding.MeasuredDoubtful, measured(g), f.Because)
+		return finding.Of(finding.MeasuredDoubtful, measured(g, s), f.Because)
 	case f.AtMost == nil:
-		return finding.Of(finding.MeasuredMinimum, measured(g), f.Because)
+		return finding.Of(finding.MeasuredMinimum, measured(g, s), f.Because)
 	case f.AtLeast == nil:
-		return finding.Of(finding.MeasuredMaximum, measured(g), f.Because)
+		return finding.Of(finding.MeasuredMaximum, measured(g, s), f.Because)
 	}
 	return finding.Of(finding.MeasuredBetween, inUnit(entry, *f.AtLeast), inUnit(entry, *f.AtMost), f.Because)
 }

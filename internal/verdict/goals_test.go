@@ -27,9 +27,9 @@ func TestAPartOfNothingIsOpen(t *testing.T) {
 	s := judgedBeside(func(run *evidence.Run) { run.Baseline.Status.Load.Failures, e = 0, *run })
 	s.Load.Failures = 5
 	s.Bounds = []v1alpha1.BoundStatus{{Figure: "load.failures", AtLeast: ptr.To[int64](0), AtMost: ptr.To[int64](5), Because: "the recorder paused"}}
-	permille, met, why := againstBaseline(e, &s, v1alpha1.Goal{Metric: "failedRequests", MaxPercentOfBaseline: ptr.To[int64](100)})
-	if permille != nil || met != metav1.ConditionUnknown || !strings.Contains(why.String(), "the recorder paused") {
-		t.Errorf("%v, %s, %s", permille, met, why)
+	part, met, why := againstBaseline(e, &s, v1alpha1.Goal{Metric: "failedRequests", MaxPercentOfBaseline: ptr.To[int64](100)})
+	if part.Value != nil || met != metav1.ConditionUnknown || !strings.Contains(why.String(), "the recorder paused") {
+		t.Errorf("%v, %s, %s", part, met, why)
 	}
 }
 
@@ -57,14 +57,16 @@ func TestGoalsInPercentOfTheBaseline(t *testing.T) {
 		"missed":                               {throughput(51), nil, metav1.ConditionFalse, ptr.To[int64](500), "Goal requestsPerSecond (min 51% of the baseline) was missed: measured 49.833, 50.0% of the baseline."},
 		"above the largest":                    {v1alpha1.Goal{Metric: "p99Microseconds", MaxPercentOfBaseline: ptr.To[int64](199)}, nil, metav1.ConditionFalse, ptr.To[int64](2000), "200.0% of the baseline"},
 		"met, and its own is not":              {v1alpha1.Goal{Metric: "requestsPerSecond", Min: ptr.To[int64](51), MinPercentOfBaseline: ptr.To[int64](1)}, nil, metav1.ConditionFalse, ptr.To[int64](500), "(min 51, min 1% of the baseline) was missed"},
-		"between the bounds":                   {throughput(50), bounded(98_666, 100_666), metav1.ConditionUnknown, ptr.To[int64](500), "the measured value is 50.0% of the baseline's, but not exact, because the recorder paused"},
+		"between the bounds":                   {throughput(50), bounded(98_666, 100_666), metav1.ConditionUnknown, ptr.To[int64](500), "the measured value is 49.5% to 50.6% of the baseline's, but not exact, because the recorder paused"},
 		"wherever it lies in them":             {throughput(49), bounded(98_666, 100_666), metav1.ConditionTrue, ptr.To[int64](500), "The goal was met."},
-		"of a baseline without an upper bound": {throughput(1), func(e *evidence.Run) { atLeast(&e.Baseline.Status, 99_666) }, metav1.ConditionUnknown, ptr.To[int64](500), "because the app was away"},
+		"of a baseline without an upper bound": {throughput(1), func(e *evidence.Run) { atLeast(&e.Baseline.Status, 99_666) }, metav1.ConditionUnknown, nil, "its percentage of the baseline is too inexact, because the app was away"},
 		"at most a part of such a baseline": {
 			v1alpha1.Goal{Metric: "requestsPerSecond", MaxPercentOfBaseline: ptr.To[int64](50)},
-			func(e *evidence.Run) { atLeast(&e.Baseline.Status, 99_666) }, metav1.ConditionTrue, ptr.To[int64](500), "The goal was met.",
+			func(e *evidence.Run) { atLeast(&e.Baseline.Status, 99_666) }, metav1.ConditionTrue, nil, "The goal was met.",
 		},
-		"nowhere in them": {throughput(51), bounded(98_666, 100_666), metav1.ConditionFalse, ptr.To[int64](500), "was missed"},
+		"within more than 10 points": {throughput(50), bounded(90_000, 115_000), metav1.ConditionUnknown, nil, "its percentage of the baseline is too inexact, because the recorder paused"},
+		"missed within bounds":       {throughput(60), bounded(98_666, 100_666), metav1.ConditionFalse, ptr.To[int64](500), "measured 49.833, 49.5% to 50.6% of the baseline."},
+		"nowhere in them":            {throughput(51), bounded(98_666, 100_666), metav1.ConditionFalse, ptr.To[int64](500), "was missed"},
 		"failures, and none in the baseline": {
 			v1alpha1.Goal{Metric: "failedRequests", MaxPercentOfBaseline: ptr.To[int64](100)},
 			func(e *evidence.Run) { e.Baseline.Status.Load.Failures = 0 }, metav1.ConditionFalse, nil, "was missed: measured 10.",
@@ -108,7 +110,7 @@ func TestAMissedGoalIsStatedWithItsBounds(t *testing.T) {
 		"an upper one":  {rate, "load.requestsPerSecondMilli", nil, ptr.To[int64](50_500), "at most 50.500"},
 	} {
 		s := evidence.Status{OutageMilliseconds: outage.Measured, Load: &v1alpha1.LoadStatus{}}
-		s.Load.RequestsPerSecondMilli = rate.MeasuredMilli
+		s.Load.RequestsPerSecondMilli, s.Goals = rate.MeasuredMilli, []v1alpha1.GoalStatus{c.goal}
 		if c.path != "" {
 			s.Bounds = []v1alpha1.BoundStatus{{Figure: c.path, AtLeast: c.least, AtMost: c.most, Because: "the recorder paused"}}
 		}

@@ -377,3 +377,18 @@ func TestMissingWritesAreNotLost(t *testing.T) {
 		}
 	}
 }
+
+func TestAPartOfABaselineKeepsItsBounds(t *testing.T) {
+	measured, permille, low, high := int64(50), int64(500), int64(495), int64(506)
+	d := &figures.Document{}
+	d.Status.OutageMilliseconds = &measured
+	g := v1alpha1.GoalStatus{Metric: "outageMilliseconds", Measured: &measured, BaselinePermille: &permille}
+	d.Status.Goals = []v1alpha1.GoalStatus{g}
+	if got, want := d.Measured(g).Words, "50 ms, 50.0% of the baseline"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	d.Status.Bounds = []v1alpha1.BoundStatus{{Figure: "goals[outageMilliseconds].baselinePermille", AtLeast: &low, AtMost: &high}}
+	if got, want := d.Measured(g).Words, "50 ms, 49.5% to 50.6% of the baseline"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

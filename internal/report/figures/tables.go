@@ -30,8 +30,8 @@ func (d *Document) goals() Table {
 // Measured is what a goal was judged by.
 func (d *Document) Measured(g v1alpha1.GoalStatus) Cell {
 	f := d.Goal(g.Metric)
-	if p := g.BaselinePermille; p != nil {
-		return Words(fmt.Sprintf("%s, %.1f%% of the baseline", f.Text(), float64(*p)/10))
+	if part := d.Figure("status.goals[" + string(g.Metric) + "].baselinePermille").Percents(); part != "" {
+		return Words(fmt.Sprintf("%s, %s of the baseline", f.Text(), part))
 	}
 	return Cell{Figure: &f}
 }

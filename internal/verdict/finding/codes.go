@@ -122,6 +122,7 @@ var (
 	GoalNotCompared       = cause("this run is not compared with the baseline: %s", otherBaseline)
 	NothingToCompare      = clause("this run or the baseline did not measure it, or the baseline's value may be 0")
 	PartOfBaselineOpen    = clause("the measured value is %s of the baseline's, but not exact, because %s")
+	PartOfBaselineWide    = clause("its percentage of the baseline is too inexact, because %s")
 	NotMeasuredBecause    = clause("it was not measured, because %s")
 	PartOfLoad            = clause("the recorder saw a part of the load only: %s")
 	LoadCutShort          = note("The load's figures cover the time until the run was ended. Its writes were not audited.")
