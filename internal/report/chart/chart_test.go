@@ -89,6 +89,24 @@ func TestFiguresStandWhereTheyBelong(t *testing.T) {
 	}
 }
 
+// TestLowerBoundsAreDrawnApart: dashed, up to the exact figures beside them.
+func TestLowerBoundsAreDrawnApart(t *testing.T) {
+	c := Timeline{Key: "x", From: 0, To: 5, Step: 1, View: Span{0, 5}, Series: []Series{{
+		Colour: 2, Values: []float64{0, 25, 50, 100, 100}, Bounds: []bool{false, false, false, true, false},
+	}}}
+	text := drawn(t, c)
+	for _, want := range []string{
+		`<path class="series c2" data-series="0" d="M1 1000l2 -238 2 -238M8 48h2"/>`, `<path class="series c2 bound" data-series="0" d="M5 524l2 -476 2 0"/>`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the picture has no %q in it:\n%s", want, text)
+		}
+	}
+	if c.Series[0].Bounds = make([]bool, 5); strings.Contains(drawn(t, c), "bound") {
+		t.Error("exact figures are drawn as bounds")
+	}
+}
+
 // TestWhatDoesNotCountSetsNoScale, neither a discarded stage nor what is outside of the view. Without other figures it does.
 func TestWhatDoesNotCountSetsNoScale(t *testing.T) {
 	c := Timeline{From: 0, To: 4, Step: 1, View: Span{0, 3}, Series: []Series{{Values: []float64{1000, 10, 20, 2000}}}, Bands: []Band{{Span: Span{0, 1}, Class: "discarded"}}}

@@ -37,6 +37,23 @@ type Series struct {
 	Colour int // 1 to 9: those of the page's style; 9 is that of failures
 	Values []float64
 	Filled bool
+	Bounds []bool // which values are lower bounds: they are drawn dashed. Absent: none
+}
+
+// parts of a series are its exact values, and its lower bounds with the values beside them, to which their line leads.
+func (s Series) parts() (exact, bounds Series) {
+	bounded := func(i int) bool { return i >= 0 && i < len(s.Bounds) && s.Bounds[i] }
+	exact, bounds = s, s
+	exact.Values, bounds.Values = slices.Clone(s.Values), slices.Clone(s.Values)
+	for i := range s.Values {
+		if bounded(i) {
+			exact.Values[i] = math.NaN()
+		}
+		if !bounded(i-1) && !bounded(i) && !bounded(i+1) {
+			bounds.Values[i] = math.NaN()
+		}
+	}
+	return exact, bounds
 }
 
 // Band is a time with a name, such as a stage. One without a row is as high as the picture, and its name is not written.
@@ -79,7 +96,11 @@ func (c Timeline) HTML() (template.HTML, error) {
 	c.bands(&b)
 	a.lines(&b, c.x(c.From), c.x(c.To))
 	for i, s := range c.Series {
-		fmt.Fprintf(&b, `<path class="series c%d%s" data-series="%d" d="%s"/>`, s.Colour, filled(s), i, c.path(a, s))
+		exact, bounds := s.parts()
+		fmt.Fprintf(&b, `<path class="series c%d%s" data-series="%d" d="%s"/>`, s.Colour, filled(s), i, c.path(a, exact))
+		if line := c.path(a, bounds); line != "" {
+			fmt.Fprintf(&b, `<path class="series c%d bound" data-series="%d" d="%s"/>`, s.Colour, i, line)
+		}
 	}
 	for _, m := range c.Marks {
 		if c.Shows(m.At) {

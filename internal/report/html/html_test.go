@@ -342,8 +342,10 @@ func TestBoundsStayBounds(t *testing.T) {
 	b := (*figure.Bounds)(&r.Status.Bounds)
 	b.Between("replication.degradedCommits", 4, 9, "why")
 	b.AtLeast("load.latency.p99Microseconds", 12_000, "why")
+	r.Status.Writes.Lost = ptr.To[int64](5)
+	b.AtLeast("writes.lost", 5, "fault crash may have had nothing to destroy")
 	page := written(t, r)
-	for _, want := range []string{">4 to 9</data>", ">≥ 12 ms</data>"} {
+	for _, want := range []string{">4 to 9</data>", ">≥ 12 ms</data>", "Lost: fault crash may have had nothing to destroy."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -400,6 +402,22 @@ func TestTheScriptsFiguresAreThoseOfTheTimeline(t *testing.T) {
 		if strings.Contains(data.Bounds[i], "p99") != slices.Contains(s.LowerBounds, v1alpha1.P99) {
 			t.Errorf("second %d: bounds %q, want %v", i, data.Bounds[i], s.LowerBounds)
 		}
+	}
+}
+
+// TestTheTimelineDrawsLowerBoundsApart, as its notes say.
+func TestTheTimelineDrawsLowerBoundsApart(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	for i := range r.Recorder.Timeline {
+		r.Recorder.Timeline[i].LowerBounds = nil
+	}
+	const note, line = "A dashed line of percentiles has lower bounds", `class="series c3 bound" data-series="1"`
+	if page := written(t, r); strings.Contains(page, note) || strings.Contains(page, line) {
+		t.Error("exact percentiles are drawn as bounds")
+	}
+	r.Recorder.Timeline[5].LowerBounds = []v1alpha1.Percentile{v1alpha1.P99}
+	if page := written(t, r); !strings.Contains(page, note) || !strings.Contains(page, line) || strings.Contains(page, `c2 bound`) {
+		t.Error("the lower bound of a p99 is drawn as an exact figure, or that of a p50 is not exact")
 	}
 }
 

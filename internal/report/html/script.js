@@ -121,7 +121,7 @@
       const flip = () => {
         const on = key.getAttribute("aria-pressed") === "false";
         key.setAttribute("aria-pressed", String(on));
-        p.svg.querySelector(`[data-series="${key.dataset.key}"]`).classList.toggle("off", !on);
+        for (const line of p.svg.querySelectorAll(`[data-series="${key.dataset.key}"]`)) line.classList.toggle("off", !on);
       };
       key.setAttribute("role", "button");
       key.setAttribute("aria-pressed", "true");

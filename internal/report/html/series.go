@@ -3,6 +3,7 @@ package html
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"k8s.io/utils/ptr"
 
@@ -73,6 +74,17 @@ func floats(values []*int64) []float64 {
 		if v != nil {
 			all[i] = float64(*v)
 		}
+	}
+	return all
+}
+
+// boundsOf a percentile by seconds: whether it is a lower bound there. It is nil of other figures.
+func boundsOf(d *figures.Document, percentile string) (all []bool) {
+	if percentile == "" {
+		return nil
+	}
+	for _, s := range d.Recorder.Timeline {
+		all = append(all, slices.Contains(s.LowerBounds, v1alpha1.Percentile(percentile)))
 	}
 	return all
 }

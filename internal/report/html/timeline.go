@@ -10,6 +10,7 @@ import (
 	"replab.dev/internal/report/chart"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/story"
+	"replab.dev/internal/wire"
 )
 
 // Timeline are the pictures along the time of the load, and the figures that they are drawn from, for the page's script.
@@ -85,7 +86,7 @@ func newTimeline(d *figures.Document) (Timeline, error) {
 		var keys []Key
 		for i, v := range one.values {
 			line := one.lines(i)
-			line.Values = floats(v.Values)
+			line.Values, line.Bounds = floats(v.Values), boundsOf(d, v.Bound)
 			c.Series = append(c.Series, line)
 			keys = append(keys, Key{v.Name, line.Colour})
 		}
@@ -119,6 +120,9 @@ func timelineNotes(d *figures.Document) (notes []string) {
 	}
 	if n := d.Recorder.TimelineOmittedSeconds; n > 0 {
 		notes = append(notes, fmt.Sprintf("The last %d seconds of the load are missing here. All other figures include them.", n))
+	}
+	if slices.ContainsFunc(d.Recorder.Timeline, func(s wire.Second) bool { return len(s.LowerBounds) > 0 }) {
+		notes = append(notes, "A dashed line of percentiles has lower bounds: too many requests of those seconds failed, or the recorder stood still.")
 	}
 	return append(notes, "The stages that count set the scales. Stages on a grey ground do not count, and their figures may lie beyond a scale.",
 		fmt.Sprintf("On a logarithmic scale, values below %d µs are at the foot, also a lag below 0.", chart.LogFoot),
