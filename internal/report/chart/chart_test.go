@@ -191,7 +191,7 @@ func TestRowsShowIntervalsAndUpperBounds(t *testing.T) {
 	at := 100.0
 	draw := func(change func(*Rows)) string {
 		c := Rows{Key: "x", Loose: true, At: &at, Rows: []Row{
-			{Name: "a", Points: []Point{{Value: 75}, {Value: 90, Below: true}}, Range: &Range{From: 70, To: math.Inf(1)}},
+			{Name: "a", Points: []Point{{Value: 75}, {Value: 90, Below: true}, {Value: 30, Range: &Range{From: 20, To: 40}}}, Range: &Range{From: 70, To: math.Inf(1)}},
 		}}
 		change(&c)
 		svg, err := c.SVG()
@@ -209,6 +209,8 @@ func TestRowsShowIntervalsAndUpperBounds(t *testing.T) {
 		"the upper bound":      func(c *Rows) { c.Rows[0].Points[1].Below = false },
 		"a lower bound's sign": func(c *Rows) { c.Rows[0].Points[1].Below, c.Rows[0].Points[1].Open = false, true },
 		"a line between dots":  func(c *Rows) { c.Loose = false },
+		"a point's range":      func(c *Rows) { c.Rows[0].Points[2].Range = nil },
+		"the end of it":        func(c *Rows) { c.Rows[0].Points[2].Range.To = 200 },
 	} {
 		if draw(change) == whole {
 			t.Errorf("%s makes no difference", name)

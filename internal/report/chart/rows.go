@@ -36,9 +36,12 @@ type Point struct {
 	Name   string
 	Colour int
 	Value  float64
-	Open   bool // a lower bound
-	Below  bool // an upper bound
+	Open   bool   // a lower bound
+	Below  bool   // an upper bound
+	Range  *Range // the two bounds that it lies between, drawn as a line with two ends; Value is its middle
 }
+
+const radius = 5 // of a dot
 
 const (
 	rowHeight    = 24
@@ -94,6 +97,10 @@ func (c Rows) scale() (*plot.Plot, bool) {
 	for _, r := range c.Rows {
 		for _, point := range r.Points {
 			take(point.Value)
+			if point.Range != nil {
+				take(point.Range.From)
+				take(point.Range.To)
+			}
 		}
 		if r.Range != nil {
 			take(r.Range.From)
@@ -172,21 +179,36 @@ func (c Rows) points(b *strings.Builder, p *plot.Plot, in box, height, y float64
 		c.line(b, p, in, height, y, Range{r.Points[0].Value, r.Points[len(r.Points)-1].Value})
 	}
 	for _, point := range r.Points {
-		text := render(height, "", func(d draw.Canvas) {
-			at := vg.Point{X: c.x(p, in, point.Value), Y: vg.Length(y)}
-			if !point.Open && !point.Below {
-				d.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 5, Shape: draw.CircleGlyph{}}, at)
-				return
-			}
-			d.StrokeLine2(draw.LineStyle{Color: ink, Width: 2}, at.X, at.Y-6, at.X, at.Y+6)
-			side := vg.Length(1)
-			if point.Below {
-				side = -1
-			}
-			d.StrokeLines(draw.LineStyle{Color: ink, Width: 2}, []vg.Point{{X: at.X + 3*side, Y: at.Y + 4}, {X: at.X + 8*side, Y: at.Y}, {X: at.X + 3*side, Y: at.Y - 4}})
-		})
+		text := render(height, "", func(d draw.Canvas) { c.point(d, p, in, vg.Length(y), point) })
 		fmt.Fprintf(b, `<g class="c%d"><title>%s</title>%s</g>`, point.Colour, template.HTMLEscapeString(point.Name), text)
 	}
+}
+
+// point is a dot, a bar with an arrow for a bound, or a line for a range that a dot does not cover.
+func (c Rows) point(d draw.Canvas, p *plot.Plot, in box, y vg.Length, point Point) {
+	style := draw.LineStyle{Color: ink, Width: 2}
+	bar := func(x vg.Length) { d.StrokeLine2(style, x, y-6, x, y+6) }
+	x := c.x(p, in, point.Value)
+	if r := point.Range; r != nil {
+		from, to := c.x(p, in, r.From), c.x(p, in, r.To)
+		if to-from > 2*radius {
+			bar(from)
+			bar(to)
+			d.StrokeLine2(style, from, y, to, y)
+			return
+		}
+		x = (from + to) / 2
+	}
+	if !point.Open && !point.Below {
+		d.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: radius, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
+		return
+	}
+	bar(x)
+	side := vg.Length(1)
+	if point.Below {
+		side = -1
+	}
+	d.StrokeLines(style, []vg.Point{{X: x + 3*side, Y: y + 4}, {X: x + 8*side, Y: y}, {X: x + 3*side, Y: y - 4}})
 }
 
 // letter is about as wide as one of a name is.

@@ -112,6 +112,9 @@ func withDot(rows []chart.Row, v suite.Value, scale float64) []chart.Row {
 	point := chart.Point{Name: v.Run.Name, Colour: decided, Value: v.Low * scale}
 	switch {
 	case v.Exact():
+	case !math.IsInf(v.Low, 0) && !math.IsInf(v.High, 0):
+		point.Range = &chart.Range{From: v.Low * scale, To: v.High * scale}
+		point.Value = (point.Range.From + point.Range.To) / 2
 	case !math.IsInf(v.Low, 0):
 		point.Open = true
 	case !math.IsInf(v.High, 0):

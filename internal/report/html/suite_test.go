@@ -1,13 +1,18 @@
 package html
 
 import (
+	"math"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/compare"
+	"replab.dev/internal/report/chart"
 	"replab.dev/internal/report/suites"
+	"replab.dev/internal/suite"
 )
 
 // ofTwo variants is a suite with two comparisons and three trials.
@@ -67,5 +72,24 @@ func TestASuiteWithoutTrials(t *testing.T) {
 	page := pageOf(t, &suites.Document{Suite: &v1alpha1.ReplicationSuite{}})
 	if strings.Contains(page, "<svg") || !strings.Contains(page, "no verdict") {
 		t.Error(page)
+	}
+}
+
+// TestATrialBetweenTwoBoundsIsARange, and no lower bound at its low end.
+func TestATrialBetweenTwoBoundsIsARange(t *testing.T) {
+	value := func(low, high float64) chart.Point {
+		v := suite.Value{Interval: compare.Interval{Low: low, High: high}}
+		return withDot(nil, v, 1)[0].Points[0]
+	}
+	for name, c := range map[string]struct{ got, want chart.Point }{
+		"exact":       {value(4, 4), chart.Point{Colour: decided, Value: 4}},
+		"at least":    {value(4, math.Inf(1)), chart.Point{Colour: decided, Value: 4, Open: true}},
+		"at most":     {value(math.Inf(-1), 9), chart.Point{Colour: decided, Value: 9, Below: true}},
+		"in between":  {value(4, 9), chart.Point{Colour: decided, Value: 6.5, Range: &chart.Range{From: 4, To: 9}}},
+		"from 0 to 9": {value(0, 9), chart.Point{Colour: decided, Value: 4.5, Range: &chart.Range{From: 0, To: 9}}},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
