@@ -148,7 +148,7 @@ func TestNotesOnLosses(t *testing.T) {
 		"a loss without a goal": {
 			func(e *evidence.Run) { e.Audit.Writes.Lost, e.Spec.Goals = 3, nil },
 			[]string{"3 of 990 acknowledged writes were lost, and no goal limits them."},
-			[]string{"Lost writes are a minimum"},
+			[]string{"Lost writes are a lower bound"},
 		},
 		"a loss with a goal on another figure": {
 			func(e *evidence.Run) {
@@ -161,11 +161,11 @@ func TestNotesOnLosses(t *testing.T) {
 			func(e *evidence.Run) {
 				e.Audit.Writes.Lost, e.Recorder.Acknowledgements, e.Spec.Goals = 3, nil, nil
 			},
-			[]string{"At least 3 of 990 acknowledged writes were lost", "Lost writes are a minimum: no write is known to have been acknowledged in the second before fault crash."},
+			[]string{"At least 3 of 990 acknowledged writes were lost", "Lost writes are a lower bound: no write is known to have been acknowledged in the second before fault crash."},
 			nil,
 		},
-		"a loss with a goal":     {func(e *evidence.Run) { e.Audit.Writes.Lost = 3 }, nil, []string{"no goal limits them", "Lost writes are a minimum"}},
-		"no loss without a goal": {func(e *evidence.Run) { e.Spec.Goals = nil }, nil, []string{"no goal limits them", "Lost writes are a minimum"}},
+		"a loss with a goal":     {func(e *evidence.Run) { e.Audit.Writes.Lost = 3 }, nil, []string{"no goal limits them", "Lost writes are a lower bound"}},
+		"no loss without a goal": {func(e *evidence.Run) { e.Spec.Goals = nil }, nil, []string{"no goal limits them", "Lost writes are a lower bound"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			notes := strings.Join(judged(c.change).Notes, "\n")

@@ -16,7 +16,7 @@ const aboutMetrics = `# Metrics of goals and suites
 
 The names of figures in ` + "`spec.goals`, and in a suite's `comparisons`, `expectations` and `reference`" + `. [figures.md](figures.md) explains each figure.
 
-- *Of* is what a suite may name beside the metric. Without ` + "`stage`" + ` it is the whole load.
+- The column *of* says what a suite may set beside the metric: stage, item or both. Without ` + "`stage`" + `, the metric is of the whole load.
 - An ` + "`item`" + ` is a node (` + "`db-0`" + `), a process (` + "`app`, `proxy`, `k6`, `recorder`, `director`" + `), a direction (` + "`db-0 to db-1`" + `), a size of rows in bytes or a fault.
 - Goals take the metrics with a yes, of the whole load.
 

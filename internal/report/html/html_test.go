@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	nethtml "golang.org/x/net/html"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -401,6 +402,24 @@ func TestTheScriptsFiguresAreThoseOfTheTimeline(t *testing.T) {
 		}
 		if strings.Contains(data.Bounds[i], "p99") != slices.Contains(s.LowerBounds, v1alpha1.P99) {
 			t.Errorf("second %d: bounds %q, want %v", i, data.Bounds[i], s.LowerBounds)
+		}
+	}
+}
+
+// TestTheLastSecondIsNoCollapse: most of it is after the load.
+func TestTheLastSecondIsNoCollapse(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	last := len(r.Recorder.Timeline) - 1
+	for after, want := range map[time.Duration]bool{100 * time.Millisecond: false, 900 * time.Millisecond: true} {
+		ended := metav1.NewMicroTime(r.Recorder.Timeline[last].At.Add(after))
+		r.Recorder.LoadEndedAt = &ended
+		all := series(figures.Of(r))
+		for _, one := range all[:2] {
+			for _, v := range one.values {
+				if v.Values[last-1] == nil || (v.Values[last] != nil) != want {
+					t.Errorf("%s is shown in the last second: %v, want %v", v.Name, v.Values[last] != nil, want)
+				}
+			}
 		}
 	}
 }

@@ -36,6 +36,15 @@ func series(d *figures.Document) []figuresOf {
 		}
 		return v
 	}
+	end := loadEnd(d) // the second in which it lies has few requests, and would look like a collapse
+	loaded := func(name, unit, bound string, get func(wire.Second) *int64) Values {
+		return of(name, unit, bound, func(s wire.Second) *int64 {
+			if d.Moment(s.At, nil)+float64(max(1, d.Recorder.TimelineStepSeconds))/2 > end {
+				return nil
+			}
+			return get(s)
+		})
+	}
 	each := "each second"
 	if n := d.Recorder.TimelineStepSeconds; n > 1 {
 		each = fmt.Sprintf("each %d seconds", n)
@@ -43,7 +52,7 @@ func series(d *figures.Document) []figuresOf {
 	all := []figuresOf{{
 		key: "requests", title: "Requests in " + each, height: 130,
 		values: []Values{
-			of("succeeded", "", "", func(s wire.Second) *int64 { return ptr.To(s.Requests - s.Failures) }), of("failed", "", "", func(s wire.Second) *int64 { return &s.Failures }),
+			loaded("succeeded", "", "", func(s wire.Second) *int64 { return ptr.To(s.Requests - s.Failures) }), loaded("failed", "", "", func(s wire.Second) *int64 { return &s.Failures }),
 		},
 		lines: func(i int) chart.Series {
 			if i == 1 {
@@ -54,7 +63,7 @@ func series(d *figures.Document) []figuresOf {
 	}, {
 		key: "latency", title: "Latency of " + each, unit: "µs", log: true, height: 120, lines: coloured(2),
 		values: []Values{
-			of("p50", "µs", string(v1alpha1.P50), func(s wire.Second) *int64 { return s.P50Microseconds }), of("p99", "µs", string(v1alpha1.P99), func(s wire.Second) *int64 { return s.P99Microseconds }),
+			loaded("p50", "µs", string(v1alpha1.P50), func(s wire.Second) *int64 { return s.P50Microseconds }), loaded("p99", "µs", string(v1alpha1.P99), func(s wire.Second) *int64 { return s.P99Microseconds }),
 		},
 	}}
 	lag := figuresOf{key: "lag", title: "Replication lag, the largest of " + each, unit: "µs", log: true, height: 120, lines: coloured(1)}
@@ -65,6 +74,14 @@ func series(d *figures.Document) []figuresOf {
 		all = append(all, lag)
 	}
 	return all
+}
+
+// loadEnd is when the last request was answered, without any that of time.
+func loadEnd(d *figures.Document) float64 {
+	if d.Recorder.LoadEndedAt == nil {
+		return math.Inf(1)
+	}
+	return d.Moment(*d.Recorder.LoadEndedAt, nil)
 }
 
 func floats(values []*int64) []float64 {

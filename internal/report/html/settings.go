@@ -45,7 +45,7 @@ func newSettings(d *figures.Document) Settings {
 
 // servers are the settings that each node's server told, a line for each setting.
 func servers(d *figures.Document) Table {
-	t := Table{Title: "Servers, as they told themselves", Head: []string{"setting", "asked for"}}
+	t := Table{Title: "Servers, as they told themselves", Head: []string{"setting", "requested"}}
 	if d.Recorder == nil {
 		return Table{}
 	}

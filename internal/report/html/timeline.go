@@ -122,7 +122,7 @@ func timelineNotes(d *figures.Document) (notes []string) {
 		notes = append(notes, fmt.Sprintf("The last %d seconds of the load are missing here. All other figures include them.", n))
 	}
 	if slices.ContainsFunc(d.Recorder.Timeline, func(s wire.Second) bool { return len(s.LowerBounds) > 0 }) {
-		notes = append(notes, "A dashed line of percentiles has lower bounds: too many requests of those seconds failed, or the recorder stood still.")
+		notes = append(notes, "A dashed line of percentiles has lower bounds: too many requests of those seconds failed, or the recorder was paused.")
 	}
 	return append(notes, "The stages that count set the scales. Stages on a grey ground do not count, and their figures may lie beyond a scale.",
 		fmt.Sprintf("On a logarithmic scale, values below %d µs are at the foot, also a lag below 0.", chart.LogFoot),

@@ -27,7 +27,7 @@ var (
 	RecountFailed          = decides(Inconclusive, "The nodes that came back after the audit were not compared: %s.", slowReturn)
 	NodeNotRecounted       = decides(Inconclusive, "Node %s came back after the audit and was not compared: %s.", slowReturn)
 	LossesUnknown          = note("Losses are not reported: %s.")
-	LossesMinimum          = note("Lost writes are a minimum: %s.")
+	LossesMinimum          = note("Lost writes are a lower bound: %s.")
 	LossesUnlimited        = note("%s of %d acknowledged writes were lost, and no goal limits them.")
 	LossWindowUnclear      = note("The loss window of fault %s is unknown: its lost writes cannot be separated from those of other faults.")
 	RowsDiverge            = note("%d rows differ between the nodes, since both changed them. The results document has samples.")
