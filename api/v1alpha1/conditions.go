@@ -59,26 +59,58 @@ const (
 	ReasonDeadlineExceeded    = "DeadlineExceeded"
 )
 
-// Reasons of conditions while a run waits, as far as remedies or other steps know them. ReasonRunning and ReasonSuspended are among them.
+// Reasons of conditions while a run waits, in the order of a run.
 const (
-	ReasonReferenceMissing = "ReferenceMissing"
+	ReasonSuspended = "Suspended"
+	// ReasonUndecodable is that of an experiment or a trial that the operator cannot decode. It waits until the spec is corrected.
+	ReasonUndecodable      = "Undecodable"
 	ReasonHeld             = "Held"
+	ReasonReferenceMissing = "ReferenceMissing"
 	ReasonQueued           = "Queued"
 	ReasonPredecessor      = "Predecessor"
 	ReasonRefused          = "Refused"
+	ReasonStarting         = "Starting"
 	ReasonLoading          = "Loading"
+	ReasonCatchingUp       = "CatchingUp"
+	ReasonSettingLinks     = "SettingLinks"
+	ReasonIntended         = "Intended"
 	ReasonRecorderSilent   = "RecorderSilent"
-	ReasonAiming           = "Aiming"
 	ReasonFaultAhead       = "Waiting"
+	ReasonAiming           = "Aiming"
+	ReasonAimed            = "Aimed"
+	ReasonAsking           = "Asking"
+	ReasonInjecting        = "Injecting"
+	ReasonDeleting         = "Deleting"
+	ReasonSwitching        = "Switching"
+	ReasonConfirming       = "Confirming"
+	ReasonRunning          = "Running"
+	ReasonHolding          = "Holding"
+	ReasonSettling         = "Settling"
+	ReasonMeasuringLinks   = "MeasuringLinks"
+	ReasonFinishing        = "Finishing"
 	ReasonCounting         = "Counting"
-	ReasonRemaining        = "Remaining"
+	ReasonRejoining        = "Rejoining"
+	ReasonComparing        = "Comparing"
+	ReasonCollecting       = "Collecting"
+	ReasonHalting          = "Halting"
+	ReasonRemoving         = "Removing"
 )
 
-// ReasonKept is the reason of a run that is over and keeps its pods and volumes.
-const ReasonKept = "Kept"
+// Reasons of a waiting suite, beside ReasonRunning, ReasonSuspended and some that end a run.
+const (
+	ReasonNameTaken   = "NameTaken"
+	ReasonSpecChanged = "SpecChanged"
+	ReasonTidying     = "Tidying"
+)
 
-// ReasonUndecodable is the reason of an experiment that the operator cannot decode. It waits until the spec is corrected.
-const ReasonUndecodable = "Undecodable"
+// Reasons of steps that are over.
+const (
+	ReasonDone = "Done"
+	// ReasonKept is that of CleanedUp when the run is over and keeps its pods and volumes.
+	ReasonKept = "Kept"
+	// ReasonRemaining is that of CleanedUp when objects could not be removed.
+	ReasonRemaining = "Remaining"
+)
 
 // GetConditions of an experiment.
 func (x *ReplicationExperiment) GetConditions() []metav1.Condition { return x.Status.Conditions }

@@ -8,15 +8,6 @@ import (
 // LabelSuite is on each trial, with the name of its suite. The owner reference says which suite of that name.
 const LabelSuite = "replab.dev/suite"
 
-// Reasons of a suite's condition Complete while it is False. The others are reasons of experiments, and a verdict once it is True.
-const (
-	ReasonRunning     = "Running"
-	ReasonSuspended   = "Suspended"
-	ReasonNameTaken   = "NameTaken"
-	ReasonSpecChanged = "SpecChanged"
-	ReasonTidying     = "Tidying"
-)
-
 // ReplicationSuiteStatus is the result of a suite.
 type ReplicationSuiteStatus struct {
 	// observedGeneration of the spec that this status is about.

@@ -34,7 +34,7 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	now := metav1.NewTime(run.Now())
 	images := run.Input.Images
 	run.Status.StartTime, run.Status.PlanHash, run.Status.Images = &now, hash, &images
-	return Wait(0, "Starting", "the spec is fixed from here on"), nil // written down before anything is made
+	return Wait(0, v1alpha1.ReasonStarting, "the spec is fixed from here on"), nil // written down before anything is made
 }
 
 func suspended(_ context.Context, run *Run) (Outcome, error) {

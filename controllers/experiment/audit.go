@@ -72,7 +72,7 @@ func askAgain(run *Run, state topology.State) Outcome {
 	if waited(run, v1alpha1.AwaitedTopology) > askPatience {
 		return Terminal(v1alpha1.ReasonAuditFailed, "the nodes' roles could not be learnt for %s: %s", askPatience, state.Why)
 	}
-	return Wait(time.Second, "Asking", "asking the topology for the nodes' roles")
+	return Wait(time.Second, v1alpha1.ReasonAsking, "asking the topology for the nodes' roles")
 }
 
 func startAudit(ctx context.Context, run *Run, objects []kube.Object, planned *batchv1.Job) (Outcome, error) {
@@ -98,13 +98,13 @@ func counted(ctx context.Context, run *Run, state topology.State) (Outcome, erro
 		return out, nil
 	}
 	if (!state.Known || state.FailingOver() || len(silentUnheld(scene, state)) > 0) && waited(run, v1alpha1.AwaitedTopology) < judgePatience {
-		return Wait(time.Second, "Asking", "the writes are counted; asking the topology which node takes writes"), nil
+		return Wait(time.Second, v1alpha1.ReasonAsking, "the writes are counted; asking the topology which node takes writes"), nil
 	}
 	if run.Status.Rest != nil {
 		run.Status.Rest.Writers = state.Writers
 	}
 	reach(run, v1alpha1.MilestoneCounted)
-	return Wait(0, "Rejoining", rejoiningMessage), nil
+	return Wait(0, v1alpha1.ReasonRejoining, rejoiningMessage), nil
 }
 
 // silentUnheld are the nodes that did not answer, though no fault is to keep them down until the audit is done: they may soon, and one of them may
@@ -130,7 +130,7 @@ func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error)
 		patience, waiting = recountTimeout, waiting+" unknown, since "+state.Why
 	}
 	if waiting != "" && since <= patience {
-		return Wait(500*time.Millisecond, "Rejoining", rejoiningMessage), nil
+		return Wait(500*time.Millisecond, v1alpha1.ReasonRejoining, rejoiningMessage), nil
 	}
 	out, err := recount(ctx, run, state, since)
 	if err == nil && out.Done && waiting != "" {

@@ -70,7 +70,7 @@ func halt(ctx context.Context, run *Run) (Outcome, error) {
 		failed = errors.Join(failed, err)
 	}
 	if failed != nil && waited(run, v1alpha1.AwaitedRecorder) < haltPatience {
-		return Wait(time.Second, "Halting", "ending the load and the probes"), nil
+		return Wait(time.Second, v1alpha1.ReasonHalting, "ending the load and the probes"), nil
 	}
 	reach(run, v1alpha1.MilestoneHalted)
 	return Done(), nil
@@ -87,7 +87,7 @@ func remove(ctx context.Context, run *Run) (Outcome, error) {
 	case errors.Is(err, topology.ErrForbidden):
 		nodesStay(run)
 	case step.RefusalOf(err) != step.NotRefused && waited(run, v1alpha1.AwaitedRemoval) < removePatience:
-		return Wait(time.Second, "Removing", "the API server refuses to remove the objects; trying again: %v", err), nil
+		return Wait(time.Second, v1alpha1.ReasonRemoving, "the API server refuses to remove the objects; trying again: %v", err), nil
 	case step.RefusalOf(err) != step.NotRefused:
 		markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, v1alpha1.ReasonRemaining, "the deployed objects could not be removed within %s: %v", removePatience, err))
 	case err != nil:
@@ -95,7 +95,7 @@ func remove(ctx context.Context, run *Run) (Outcome, error) {
 	case left == 0:
 		markTrue(run, v1alpha1.ConditionCleanedUp)
 	case waited(run, v1alpha1.AwaitedRemoval) < removePatience:
-		return Wait(500*time.Millisecond, "Removing", "removing the deployed objects"), nil
+		return Wait(500*time.Millisecond, v1alpha1.ReasonRemoving, "removing the deployed objects"), nil
 	default:
 		markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, v1alpha1.ReasonRemaining, "%d pods and volume claims could not be removed within %s. List them by the label %s=%s",
 			left, removePatience, kube.LabelExperiment, run.Name))

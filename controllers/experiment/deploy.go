@@ -36,7 +36,7 @@ func deploy(ctx context.Context, run *Run) (Outcome, error) {
 			return refused(run, err)
 		}
 		reach(run, v1alpha1.MilestoneApplied)
-		return Wait(time.Second, "Starting", "objects are applied, pods are starting"), nil
+		return Wait(time.Second, v1alpha1.ReasonStarting, "objects are applied, pods are starting"), nil
 	}
 	if out, err := diagnosePods(ctx, run, true); err != nil || out.Terminal {
 		return out, err
@@ -61,7 +61,7 @@ func deploy(ctx context.Context, run *Run) (Outcome, error) {
 	if since > deployTimeout {
 		return Terminal(v1alpha1.ReasonTimeout, "not deployed within %s: pods not ready: %s; topology: %s", deployTimeout, waiting, state.Why), nil
 	}
-	return Wait(time.Second, "Starting", "objects are applied, pods are starting"), nil
+	return Wait(time.Second, v1alpha1.ReasonStarting, "objects are applied, pods are starting"), nil
 }
 
 func applyPlan(ctx context.Context, run *Run) error {

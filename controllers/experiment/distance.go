@@ -33,7 +33,7 @@ func beginDistance(ctx context.Context, run *Run) (Outcome, error) {
 	if waited(run, v1alpha1.AwaitedLinks) > linksPatience {
 		return Terminal(v1alpha1.ReasonLinksNotSet, "topology.links could not be put into effect within %s: %v", linksPatience, err), nil
 	}
-	return Wait(time.Second, "SettingLinks", "putting topology.links into effect"), nil
+	return Wait(time.Second, v1alpha1.ReasonSettingLinks, "putting topology.links into effect"), nil
 }
 
 func putApart(ctx context.Context, scene *distance.Scene, without bool) error {
@@ -93,13 +93,13 @@ func endDistance(ctx context.Context, run *Run) (Outcome, error) {
 	if !reachedAny(run, v1alpha1.MilestoneLinksMeasured) {
 		err := errors.Join(distance.ReadCounts(ctx, scene), distance.Measure(ctx, scene, distance.AfterLoad))
 		if err != nil && !late {
-			return Wait(time.Second, "MeasuringLinks", measuringMessage), nil
+			return Wait(time.Second, v1alpha1.ReasonMeasuringLinks, measuringMessage), nil
 		}
 		reach(run, v1alpha1.MilestoneLinksMeasured) // written down before what was measured is no more
-		return Wait(0, "MeasuringLinks", measuringMessage), nil
+		return Wait(0, v1alpha1.ReasonMeasuringLinks, measuringMessage), nil
 	}
 	if err := distance.Clear(ctx, scene); err != nil && !late {
-		return Wait(time.Second, "MeasuringLinks", measuringMessage), nil
+		return Wait(time.Second, v1alpha1.ReasonMeasuringLinks, measuringMessage), nil
 	}
 	return Done(), nil
 }

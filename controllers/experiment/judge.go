@@ -39,7 +39,7 @@ func judge(ctx context.Context, run *Run) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if why := whoIsSilent(evidence.State); why != "" && run.waiting.Awaited != v1alpha1.AwaitedAdmission && waited(run, v1alpha1.AwaitedTopology) < judgePatience {
-		return Wait(time.Second, "Collecting", "%s", why), nil
+		return Wait(time.Second, v1alpha1.ReasonCollecting, "%s", why), nil
 	}
 	unjudged := run.Status.DeepCopy()
 	verdict.Judge(evidence, &run.Status)

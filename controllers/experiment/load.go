@@ -30,7 +30,7 @@ func startLoad(ctx context.Context, run *Run) (Outcome, error) {
 			return Outcome{}, err
 		}
 		reach(run, v1alpha1.MilestoneLoadIntended)
-		return Wait(0, "Intended", "about to start k6"), nil
+		return Wait(0, v1alpha1.ReasonIntended, "about to start k6"), nil
 	}
 	if err := keepDistance(ctx, run); err != nil {
 		return Outcome{}, err
@@ -64,7 +64,7 @@ func awaitStart(ctx context.Context, run *Run, what v1alpha1.Awaited, missing st
 	if out, err := diagnosePods(ctx, run, true); err != nil || out.Terminal {
 		return out, err
 	}
-	return Wait(200*time.Millisecond, "Starting", "k6 is starting"), nil
+	return Wait(200*time.Millisecond, v1alpha1.ReasonStarting, "k6 is starting"), nil
 }
 
 // lookAtLoad tells how the shares of the load stand, and which of its objects do not exist.

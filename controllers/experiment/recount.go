@@ -42,7 +42,7 @@ func recount(ctx context.Context, run *Run, state topology.State, since time.Dur
 	case since > recountTimeout:
 		return notRecounted(run, back, fmt.Sprintf("they were not %s after the audit", recountTimeout)), nil
 	case status == jobRunning:
-		return Wait(500*time.Millisecond, "Comparing", "comparing the rows of the nodes that are back"), nil
+		return Wait(500*time.Millisecond, v1alpha1.ReasonComparing, "comparing the rows of the nodes that are back"), nil
 	case state.Independent && !backInPlace(state.Node(with), state, writersCounted(run)):
 		return notRecounted(run, back, with+" had not applied what the others sent"), nil
 	}

@@ -39,7 +39,7 @@ func resume(ctx context.Context, run *Run, shares []load.Share, began *metav1.Mi
 		return awaitStart(ctx, run, v1alpha1.AwaitedLoadPods, "the k6 pods were not ready to begin")
 	}
 	reach(run, v1alpha1.MilestoneLoadBegun)
-	return Wait(100*time.Millisecond, "Starting", "k6 is starting"), nil
+	return Wait(100*time.Millisecond, v1alpha1.ReasonStarting, "k6 is starting"), nil
 }
 
 // waitingPods counts the k6 pods that are not ready yet, and returns the addresses of those that wait to begin.

@@ -38,7 +38,7 @@ func seed(ctx context.Context, run *Run) (Outcome, error) {
 		if waited(run, v1alpha1.AwaitedReplicas) > seedCatchUpTimeout {
 			return Terminal(v1alpha1.ReasonTimeout, "the users are loaded, but %s after that: %s", seedCatchUpTimeout, why), nil
 		}
-		return Wait(time.Second, "CatchingUp", "the users are loaded; waiting until every replica has them"), nil
+		return Wait(time.Second, v1alpha1.ReasonCatchingUp, "the users are loaded; waiting until every replica has them"), nil
 	}
 	return beginDistance(ctx, run)
 }

@@ -46,15 +46,15 @@ func settle(ctx context.Context, run *Run) (Outcome, error) {
 	closed, since := reached(run, v1alpha1.MilestoneLedgerClosed)
 	switch {
 	case !settled && !over && !closed:
-		return Wait(500*time.Millisecond, "Settling", "waiting until the nodes have come to rest"), nil
+		return Wait(500*time.Millisecond, v1alpha1.ReasonSettling, "waiting until the nodes have come to rest"), nil
 	case len(state.Writers) == 0 && over:
 		return Terminal(v1alpha1.ReasonTimeout, "no primary %s after the load: %s", settleTimeout, why), nil
 	case !closed:
 		return finishRecorder(ctx, run)
 	case since < newsAfter(run):
-		return Wait(newsAfter(run)-since, "Finishing", finishingMessage), nil
+		return Wait(newsAfter(run)-since, v1alpha1.ReasonFinishing, finishingMessage), nil
 	case !settled && since < finishTimeout:
-		return Wait(500*time.Millisecond, "Finishing", finishingMessage), nil
+		return Wait(500*time.Millisecond, v1alpha1.ReasonFinishing, finishingMessage), nil
 	}
 	run.Status.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue}
 	if !settled {
@@ -98,7 +98,7 @@ func finishRecorder(ctx context.Context, run *Run) (Outcome, error) {
 		return waitForRecorder(run, err)
 	}
 	reach(run, v1alpha1.MilestoneLedgerClosed)
-	return Wait(newsAfter(run), "Finishing", finishingMessage), nil
+	return Wait(newsAfter(run), v1alpha1.ReasonFinishing, finishingMessage), nil
 }
 
 // newsAfter is how long after the last writes what the topology tells is of a look at its nodes since: the look that was under way

@@ -10,16 +10,13 @@ import (
 	"replab.dev/controllers/step"
 )
 
-// reasonDone is the reason of a step that is behind.
-const reasonDone = "Done"
-
 func isTrue(conditions []metav1.Condition, t string) bool {
 	return meta.IsStatusConditionTrue(conditions, t)
 }
 
 // markTrue ends a step; the next begins with no progress.
 func markTrue(run *Run, condition string) {
-	set(run, condition, metav1.ConditionTrue, reasonDone, "")
+	set(run, condition, metav1.ConditionTrue, v1alpha1.ReasonDone, "")
 	run.Status.Progress = nil
 }
 

@@ -117,25 +117,46 @@ func TestReportsInMessagesHaveAFileOrAFormat(t *testing.T) {
 	}
 }
 
-func TestReasonsThatEndARunHaveRemedies(t *testing.T) {
-	reasons := 0
-	for _, row := range docs.Read(t, debugPage).Rows {
-		if !aWord.MatchString(row[0]) {
+// TestReasonsHaveTheirRemedies: the table says what `kubectl replab describe` says, with links for pages. It may say more.
+func TestReasonsHaveTheirRemedies(t *testing.T) {
+	ended := 0
+	for _, row := range docs.Read(t, conditionsPage).Rows {
+		if len(row) != 4 || !aWord.MatchString(row[0]) {
 			continue
 		}
-		reasons++
-		x := &v1alpha1.ReplicationExperiment{}
+		reason, state, cell := row[0], row[1], row[3]
+		want := remedyOf(state, reason)
+		if state == "ended" {
+			ended++
+			if want == "" {
+				t.Errorf("`kubectl replab describe` has no remedy for %s", reason)
+			}
+		}
+		if !strings.HasPrefix(cell, want) {
+			t.Errorf("%s: %s (%s) has %q, the remedy is %q", conditionsPage, reason, state, cell, want)
+		}
+	}
+	if ended < 20 {
+		t.Errorf("only %d reasons that end a run were found", ended)
+	}
+}
+
+// remedyOf returns the remedy of a reason up to its page, as a cell of a table has it; "" without a remedy of its own.
+func remedyOf(state, reason string) string {
+	x, s := &v1alpha1.ReplicationExperiment{}, &v1alpha1.ReplicationSuite{}
+	x.Name, x.Namespace, s.Name, s.Namespace = "NAME", "b", "NAME", "b"
+	x.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionFalse, Reason: reason}}
+	s.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionFalse, Reason: reason}}
+	if !strings.HasPrefix(state, "waits") {
 		x.Status.Verdict = v1alpha1.VerdictInconclusive
-		x.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionFalse, Reason: row[0]}}
-		want := 2 // its own, and that of repeating the run
-		if row[0] == v1alpha1.ReasonAborted {
-			want = 1
-		}
-		if lines := remedy.Experiment(x, time.Time{}); len(lines) != want {
-			t.Errorf("`kubectl replab describe` has no remedy for %s, but %q", row[0], lines)
-		}
 	}
-	if reasons < 20 {
-		t.Errorf("only %d reasons were found", reasons)
+	lines := remedy.Experiment(x, time.Time{})
+	if state == "suite waits" {
+		lines = remedy.Suite(s)
 	}
+	if len(lines) == 0 || strings.HasPrefix(lines[0], "Repeat the run") {
+		return ""
+	}
+	line, _, _ := strings.Cut(strings.NewReplacer("`", "", " -n b", "").Replace(lines[0]), "docs/")
+	return strings.TrimRight(line, " :.")
 }

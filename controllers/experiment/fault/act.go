@@ -91,7 +91,7 @@ func mayAct(ctx context.Context, s *Scene, t target, loadOver bool) (bool, step.
 	case s.silent(e):
 		unconfirmed(e, "whether it was injected, and might be, is not known: %v", err)
 	default:
-		return false, step.Wait(300*time.Millisecond, "Asking", "fault %s on pod %s: %v", e.Name, e.Pod, err)
+		return false, step.Wait(300*time.Millisecond, v1alpha1.ReasonAsking, "fault %s on pod %s: %v", e.Name, e.Pod, err)
 	}
 	return false, step.Done()
 }
@@ -178,11 +178,11 @@ func deletePod(ctx context.Context, s *Scene, t target) (*wire.FaultRequest, ste
 	case e.State == v1alpha1.FaultPlanned:
 		return nil, aboutToDelete(e)
 	case s.Clock == nil && s.Now().Sub(e.PlannedTime.Time) < clockPatience:
-		return nil, step.Wait(100*time.Millisecond, "Deleting", "fault %s: comparing clocks with the recorder", e.Name)
+		return nil, step.Wait(100*time.Millisecond, v1alpha1.ReasonDeleting, "fault %s: comparing clocks with the recorder", e.Name)
 	}
 	now := metav1.NewMicroTime(s.Now())
 	if err := s.Deleter.DeletePod(ctx, client.ObjectKeyFromObject(t.pod), t.pod.UID, t.fault.GracePeriodSeconds); err != nil {
-		return nil, step.Wait(300*time.Millisecond, "Deleting", "fault %s: %v", e.Name, err)
+		return nil, step.Wait(300*time.Millisecond, v1alpha1.ReasonDeleting, "fault %s: %v", e.Name, err)
 	}
 	e.InjectedTime = &now
 	if s.Clock != nil { // the API server may have taken the request as late as it answered
@@ -196,9 +196,9 @@ func deletePod(ctx context.Context, s *Scene, t target) (*wire.FaultRequest, ste
 // aboutToDelete writes the intent down; the next pass deletes.
 func aboutToDelete(e *v1alpha1.FaultStatus) step.Outcome {
 	set(e, v1alpha1.FaultDeleting, "")
-	return step.Wait(0, "Deleting", "fault %s: about to delete pod %s", e.Name, e.Pod)
+	return step.Wait(0, v1alpha1.ReasonDeleting, "fault %s: about to delete pod %s", e.Name, e.Pod)
 }
 
 func awaitGone(e *v1alpha1.FaultStatus) step.Outcome {
-	return step.Wait(300*time.Millisecond, "Confirming", "fault %s: waiting for the pod to go", e.Name)
+	return step.Wait(300*time.Millisecond, v1alpha1.ReasonConfirming, "fault %s: waiting for the pod to go", e.Name)
 }

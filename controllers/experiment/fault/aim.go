@@ -33,7 +33,7 @@ func Inject(ctx context.Context, s *Scene, loadStart time.Time, loadOver bool) (
 			}
 			ahead = step.Both(ahead, out)
 		case wait > 0:
-			ahead = step.Both(ahead, step.Wait(wait, "Aimed", "fault %s: its target is written down", f.Name))
+			ahead = step.Both(ahead, step.Wait(wait, v1alpha1.ReasonAimed, "fault %s: its target is written down", f.Name))
 		default:
 			for _, e := range entries {
 				due = append(due, target{fault: f, entry: e, pod: s.pod(e)})
@@ -78,7 +78,7 @@ func aim(ctx context.Context, s *Scene, f v1alpha1.Fault, planned time.Time) (st
 		}
 		*s.Status = append(*s.Status, e)
 	}
-	return step.Wait(0, "Aimed", "fault %s: its target is written down", f.Name), nil
+	return step.Wait(0, v1alpha1.ReasonAimed, "fault %s: its target is written down", f.Name), nil
 }
 
 // hit are the nodes that a fault's target means. One of several replicas is one that no other fault has just then, while there is such

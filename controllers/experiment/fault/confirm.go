@@ -15,7 +15,7 @@ func take(s *Scene, t target, answer Answer) step.Outcome {
 			unconfirmed(e, "the node's agent did not take the fault: %v", answer.Err)
 			return step.Done()
 		}
-		return step.Wait(300*time.Millisecond, "Injecting", "fault %s: the agent of pod %s does not answer", e.Name, e.Pod)
+		return step.Wait(300*time.Millisecond, v1alpha1.ReasonInjecting, "fault %s: the agent of pod %s does not answer", e.Name, e.Pod)
 	}
 	e.SilentTime = nil
 	if t.deletes() { // the answer is about its hold
@@ -39,5 +39,5 @@ func take(s *Scene, t target, answer Answer) step.Outcome {
 		unconfirmed(e, "its effect was not seen within %s", confirmPatience)
 		return step.Done()
 	}
-	return step.Wait(200*time.Millisecond, "Confirming", "fault %s: waiting for its effect", e.Name)
+	return step.Wait(200*time.Millisecond, v1alpha1.ReasonConfirming, "fault %s: waiting for its effect", e.Name)
 }

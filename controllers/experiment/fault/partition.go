@@ -79,7 +79,7 @@ func Keep(ctx context.Context, s *Scene) step.Outcome {
 		if !s.cutting(e, f) {
 			continue
 		}
-		out = step.Both(out, step.Wait(keepInterval, "Holding", "fault %s holds", e.Name))
+		out = step.Both(out, step.Wait(keepInterval, v1alpha1.ReasonHolding, "fault %s holds", e.Name))
 		if pod := s.pod(e); pod != nil && pod.Status.PodIP != "" {
 			s.widen(ctx, e, f, pod)
 		}

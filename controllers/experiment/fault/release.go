@@ -22,7 +22,7 @@ func Held(ctx context.Context, s *Scene) step.Outcome {
 			continue
 		}
 		end := e.InjectedTime.Add(time.Duration(f.HoldSeconds) * time.Second)
-		waiting := step.Wait(500*time.Millisecond, "Holding", "fault %s holds for %d s", e.Name, f.HoldSeconds)
+		waiting := step.Wait(500*time.Millisecond, v1alpha1.ReasonHolding, "fault %s holds for %d s", e.Name, f.HoldSeconds)
 		if s.Now().Before(end) {
 			out = step.Both(out, waiting)
 			continue
@@ -55,7 +55,7 @@ func Standing(ctx context.Context, s *Scene) step.Outcome {
 		case s.silent(e):
 			unconfirmed(e, "its effect was seen (%s). Whether it held until the end of the audit is unknown: %v", e.Evidence, err)
 		default:
-			out = step.Both(out, step.Wait(500*time.Millisecond, "Holding", "fault %s: asking the agent of pod %s whether it holds", e.Name, e.Pod))
+			out = step.Both(out, step.Wait(500*time.Millisecond, v1alpha1.ReasonHolding, "fault %s: asking the agent of pod %s whether it holds", e.Name, e.Pod))
 		}
 	}
 	return out

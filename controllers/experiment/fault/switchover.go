@@ -38,7 +38,7 @@ func switchOver(ctx context.Context, s *Scene, token string, t target) step.Outc
 	case err != nil:
 		return s.unanswered(e, err)
 	}
-	return step.Wait(100*time.Millisecond, "Switching", "fault %s: the topology was asked for another primary", e.Name)
+	return step.Wait(100*time.Millisecond, v1alpha1.ReasonSwitching, "fault %s: the topology was asked for another primary", e.Name)
 }
 
 // follow takes down how far a switchover has come by the account of the topology.
@@ -53,7 +53,7 @@ func follow(s *Scene, e *v1alpha1.FaultStatus, w *topology.Switchover) step.Outc
 		unconfirmed(e, "it was asked for, and was not done within %s: %s", switchPatience, w.Why)
 	default:
 		set(e, v1alpha1.FaultInjected, "")
-		return step.Wait(200*time.Millisecond, "Confirming", "fault %s: waiting until another primary has taken over", e.Name)
+		return step.Wait(200*time.Millisecond, v1alpha1.ReasonConfirming, "fault %s: waiting until another primary has taken over", e.Name)
 	}
 	return step.Done()
 }
@@ -64,7 +64,7 @@ func (s *Scene) unanswered(e *v1alpha1.FaultStatus, err error) step.Outcome {
 		unconfirmed(e, "its result is unknown: the topology does not answer: %v", err)
 		return step.Done()
 	}
-	return step.Wait(300*time.Millisecond, "Switching", "fault %s: the topology does not answer: %v", e.Name, err)
+	return step.Wait(300*time.Millisecond, v1alpha1.ReasonSwitching, "fault %s: the topology does not answer: %v", e.Name, err)
 }
 
 // asked tells that the topology knows of a switchover.

@@ -112,7 +112,7 @@ func waiting(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 	case waits[c.Reason] != "":
 		return []string{waits[c.Reason]}
 	case c.Reason != "" && since > long && !slices.Contains(slow, c.Reason):
-		return []string{fmt.Sprintf("%s has waited for %s. See `kubectl replab logs NAME` and docs/reference/conditions.md#reasons-of-a-waiting-run.", c.Type, since.Truncate(time.Minute))}
+		return []string{fmt.Sprintf("%s has waited for %s. See `kubectl replab logs NAME` and docs/reference/conditions.md#reasons.", c.Type, since.Truncate(time.Minute))}
 	}
 	return nil
 }

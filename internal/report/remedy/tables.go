@@ -53,12 +53,12 @@ var slow = []string{v1alpha1.ReasonRunning, v1alpha1.ReasonFaultAhead, v1alpha1.
 // waits by the reason of the condition that is False.
 var waits = map[string]string{
 	v1alpha1.ReasonSuspended:        "Start it: `kubectl patch repx NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`",
-	v1alpha1.ReasonUndecodable:      "Correct the field that the message names, and apply the file again: docs/reference/conditions.md#reasons-of-a-waiting-run.",
+	v1alpha1.ReasonUndecodable:      "Correct the field that the message names, and apply the file again: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonHeld:             "Another operator carries it out. If no such operator runs, delete the Lease in the message: docs/how-to/debug.md#the-experiment-is-not-accepted.",
-	v1alpha1.ReasonReferenceMissing: "Create the missing object within 10 s: docs/reference/conditions.md#reasons-of-a-waiting-run.",
+	v1alpha1.ReasonReferenceMissing: "Create the missing object within 10 s: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonQueued:           "Wait for the experiments before it, or end one of yours with `kubectl replab abort`: docs/how-to/debug.md#the-run-waits.",
 	v1alpha1.ReasonPredecessor:      "Wait up to 3 minutes. If objects stay longer, see docs/how-to/clean-up.md#objects-remain.",
-	v1alpha1.ReasonRefused:          "Change the quota, right or webhook in the message within a minute: docs/how-to/debug.md#reasons-that-end-a-run.",
+	v1alpha1.ReasonRefused:          "Change the quota, right or webhook in the message within a minute: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonRecorderSilent:   "Read the recorder's log with `kubectl replab logs NAME recorder`. After 90 s of silence the run ends.",
 	v1alpha1.ReasonAiming:           "No node has the fault's role. After 20 s the run ends: docs/reference/faults.md#targets.",
 }
@@ -66,18 +66,18 @@ var waits = map[string]string{
 // suiteWaits by the reason of the condition Complete.
 var suiteWaits = map[string]string{
 	v1alpha1.ReasonSuspended:     "Let it go on: `kubectl patch repsuite NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`",
-	v1alpha1.ReasonNameTaken:     "Delete the experiment in the message, or create a suite of another name: docs/reference/conditions.md#reasons-of-a-waiting-suite.",
-	v1alpha1.ReasonSpecChanged:   "Restore the spec of the start, or set spec.abort to true: docs/reference/conditions.md#reasons-of-a-waiting-suite.",
+	v1alpha1.ReasonNameTaken:     "Delete the experiment in the message, or create a suite of another name: docs/reference/conditions.md#reasons.",
+	v1alpha1.ReasonSpecChanged:   "Restore the spec of the start, or set spec.abort to true: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonUndecodable:   "Delete the trial in the message: the suite repeats it while retries are left. See docs/how-to/suites.md#run-it.",
-	v1alpha1.ReasonObjectRefused: "Change the quota, right or webhook in the message: docs/how-to/debug.md#reasons-that-end-a-run.",
+	v1alpha1.ReasonObjectRefused: "Change the quota, right or webhook in the message: docs/reference/conditions.md#reasons.",
 }
 
 // ending reasons by their word: the condition has it, and a suite's reasons begin with it.
 var ending = map[string]string{
 	v1alpha1.ReasonRemaining:           "Remove the objects that remain: docs/how-to/clean-up.md#objects-remain.",
 	v1alpha1.ReasonSpecRefused:         "Correct each field that a reason names: `kubectl replab check FILE` lists the errors. See docs/api.md.",
-	v1alpha1.ReasonNotFound:            "Create the missing object first, in the experiment's namespace: docs/how-to/debug.md#reasons-that-end-a-run.",
-	v1alpha1.ReasonObjectRefused:       "Change the quota, pod security, webhook or right in the reason: docs/how-to/debug.md#reasons-that-end-a-run.",
+	v1alpha1.ReasonNotFound:            "Create the missing object first, in the experiment's namespace: docs/reference/conditions.md#reasons.",
+	v1alpha1.ReasonObjectRefused:       "Change the quota, pod security, webhook or right in the reason: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonImageCannotBePulled: "Check the spec's images, the chart's images and pods.all.imagePullSecrets: docs/how-to/install.md.",
 	v1alpha1.ReasonPodUnschedulable:    "Use smaller resources, fewer nodes, or other selectors and tolerations: docs/reference/sizes.md.",
 	v1alpha1.ReasonVolumeNotBound:      "Choose another topology.storage.className or medium: docs/how-to/own-cluster.md.",
@@ -92,10 +92,10 @@ var ending = map[string]string{
 	v1alpha1.ReasonLoadFailed:          "Read k6's log with `kubectl replab logs NAME load`. The usual cause is an exception in your own script.",
 	v1alpha1.ReasonRecorderFailed:      finding.RecorderFailed.Remedy(),
 	v1alpha1.ReasonFaultImpossible:     "Give the topology more time before the fault, or name the node by its number: docs/reference/faults.md#targets.",
-	v1alpha1.ReasonEvidenceTooLarge:    "Find the other writer of the run's ConfigMaps or pods: docs/how-to/debug.md#reasons-that-end-a-run.",
+	v1alpha1.ReasonEvidenceTooLarge:    "Find the other writer of the run's ConfigMaps or pods: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonAuditFailed:         finding.AuditFailed.Remedy(),
-	v1alpha1.ReasonPlanChanged:         "The operator was upgraded during deployment. Nothing is wrong: docs/how-to/debug.md#reasons-that-end-a-run.",
+	v1alpha1.ReasonPlanChanged:         "The operator was upgraded during deployment. Nothing is wrong: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonAborted:             "Figures measured until the abort are in the status. See what stays, and how to remove it: docs/how-to/clean-up.md.",
 	v1alpha1.ReasonDeadlineExceeded:    "Raise spec.deadlineSeconds. `kubectl replab describe NAME` shows which step was slow.",
-	v1alpha1.ReasonUndecodable:         "Create another suite: docs/reference/conditions.md#reasons-of-a-waiting-suite.",
+	v1alpha1.ReasonUndecodable:         "Create another suite: docs/reference/conditions.md#reasons.",
 }
