@@ -13,7 +13,7 @@ func TestCountersThatTheEngineHasNot(t *testing.T) {
 	_, noCommits := newCommits(cfg, environment{}, "", nil)
 	_, noGroup := newGroup(cfg, environment{}, "", nil)
 	for what, err := range map[string]error{"commits": noCommits, "groups": noGroup} {
-		if err == nil || !strings.Contains(err.Error(), "count of "+what) {
+		if err == nil || !strings.Contains(err.Error(), "counters of "+what) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
