@@ -27,11 +27,13 @@ func (f Figure) Short() string {
 // A question mark stands for what contradicts the figure.
 func (f Figure) Brief() string {
 	step := unitOf(f.Path).glance
-	if step == nil || f.Value == nil {
+	switch {
+	case f.Value == nil:
 		return f.Text()
-	}
-	if f.Doubtful() { // its reason has no room here
+	case f.Doubtful(): // its reason has no room here
 		return Exact(f.Path, *f.Value).Brief() + " ?"
+	case step == nil:
+		return f.Text()
 	}
 	rounded := func(v *int64, round func(float64) float64) *int64 {
 		if v == nil {

@@ -108,7 +108,7 @@ func config(in Input) (string, error) {
 	}
 	c := wire.LoadConfig{
 		Mix: map[string]int{
-			wire.OperationRegister: int(mix.Register), "profile": int(mix.Profile), "search": int(mix.Search), "login": int(mix.Login), wire.OperationUpdate: int(mix.Update),
+			wire.OperationRegister: int(mix.Register), wire.OperationProfile: int(mix.Profile), "search": int(mix.Search), "login": int(mix.Login), wire.OperationUpdate: int(mix.Update),
 		},
 		Users:    in.Dataset.Users,
 		Prefixes: users.Prefixes(searchPrefixes),

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
@@ -163,6 +164,15 @@ func TestNotesOnLosses(t *testing.T) {
 			},
 			[]string{"At least 3 of 990 acknowledged writes were lost", "Lost writes are a lower bound: no write is known to have been acknowledged in the second before fault crash."},
 			nil,
+		},
+		"a contradicted loss": {
+			func(e *evidence.Run) {
+				e.Audit.Writes.Lost, e.Recorder.Acknowledgements = 3, nil
+				restless(e)
+				e.State.Failovers = []topology.Failover{{OldWriter: "db-1"}}
+			},
+			nil,
+			[]string{"Lost writes are a lower bound"},
 		},
 		"a loss with a goal":     {func(e *evidence.Run) { e.Audit.Writes.Lost = 3 }, nil, []string{"no goal limits them", "Lost writes are a lower bound"}},
 		"no loss without a goal": {func(e *evidence.Run) { e.Spec.Goals = nil }, nil, []string{"no goal limits them", "Lost writes are a lower bound"}},

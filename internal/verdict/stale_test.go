@@ -47,6 +47,25 @@ func TestReadsOfLostUsersAreNotStale(t *testing.T) {
 	}
 }
 
+// TestStaleReadsOfDiscardedStages: an older recorder counted these too, and only failed reads can be stale.
+func TestStaleReadsOfDiscardedStages(t *testing.T) {
+	for failed, want := range map[int64]int64{0: 0, 3: -1, 4: 4, 9: 4} {
+		e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
+		e.Recorder.StaleReads = 4
+		for i := range e.Recorder.Stages {
+			e.Recorder.Stages[i].Operations = []wire.OperationResult{{Name: wire.OperationProfile}}
+		}
+		e.Recorder.Stages[len(e.Recorder.Stages)-1].Operations[0].Failures = failed
+		Judge(e, &s)
+		if got := ptr.Deref(s.Load.StaleReads, -1); got != want {
+			t.Errorf("of %d failed reads %d are stale, want %d", failed, got, want)
+		}
+		if says := strings.Contains(strings.Join(allSaid(s), " "), "older recorder"); says != (want < 0) {
+			t.Errorf("of %d failed reads the notes are %q", failed, s.Notes)
+		}
+	}
+}
+
 // A goal that nothing could have broken is not met.
 func TestAGoalOnACountNeedsSomethingToCount(t *testing.T) {
 	for metric, change := range map[v1alpha1.Metric]func(*evidence.Run){

@@ -105,7 +105,7 @@ type RecorderResults struct {
 	// UnnamedWrites are the acknowledged ones among these writes whose answers named no node: any node may have taken them.
 	UnnamedWrites int64               `json:"unnamedWrites,omitempty"`
 	StaleReads    int64               `json:"staleReads"`   // reads in stages that count that did not find a user whom a client had been told of before
-	CheckedReads  int64               `json:"checkedReads"` // reads of such users, found or not: StaleReads are some of them
+	CheckedReads  int64               `json:"checkedReads"` // reads of such users in these stages, found or not: StaleReads are some of them
 	StaleUsers    []StaleUser         `json:"staleUsers,omitempty"`
 	Lag           *LagResult          `json:"lag,omitempty"` // absent when the probe was off
 	Availability  *AvailabilityResult `json:"availability,omitempty"`

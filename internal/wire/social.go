@@ -26,6 +26,9 @@ const (
 // OperationRegister is the one operation whose writes are accounted for, as app, load script and recorder name it in what they count.
 const OperationRegister = "register"
 
+// OperationProfile reads one user.
+const OperationProfile = "profile"
+
 // OperationUpdate commits too, and is not accounted for: it changes rows.
 const OperationUpdate = "update"
 

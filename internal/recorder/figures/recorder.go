@@ -26,7 +26,7 @@ const (
 
 // String returns the operation's name in the results.
 func (o Operation) String() string {
-	return [operations]string{wire.OperationRegister, "profile", "search", "login", "update", "other"}[o]
+	return [operations]string{wire.OperationRegister, wire.OperationProfile, "search", "login", "update", "other"}[o]
 }
 
 // TotalName is the name of the result that all stages which count have together.

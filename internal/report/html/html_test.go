@@ -414,12 +414,16 @@ func TestTheLastSecondIsNoCollapse(t *testing.T) {
 		ended := metav1.NewMicroTime(r.Recorder.Timeline[last].At.Add(after))
 		r.Recorder.LoadEndedAt = &ended
 		all := series(figures.Of(r))
-		for _, one := range all[:2] {
-			for _, v := range one.values {
-				if v.Values[last-1] == nil || (v.Values[last] != nil) != want {
-					t.Errorf("%s is shown in the last second: %v, want %v", v.Name, v.Values[last] != nil, want)
-				}
+		for _, v := range slices.Concat(all[0].values, all[1].values) {
+			if v.Values[last-1] == nil || (v.Values[last] != nil) != (want || v.Name == "failed") {
+				t.Errorf("%s is shown in the last second: %v, want %v", v.Name, v.Values[last] != nil, want)
 			}
+		}
+	}
+	r.Recorder.Timeline[last].Failures = 9
+	for _, v := range series(figures.Of(r))[0].values {
+		if v.Values[last] == nil {
+			t.Errorf("%s is not shown in a second with failures", v.Name)
 		}
 	}
 }

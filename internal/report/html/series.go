@@ -36,10 +36,10 @@ func series(d *figures.Document) []figuresOf {
 		}
 		return v
 	}
-	end := loadEnd(d) // the second in which it lies has few requests, and would look like a collapse
+	end := loadEnd(d) // the second in which it lies has few answers, and would look like a collapse
 	loaded := func(name, unit, bound string, get func(wire.Second) *int64) Values {
 		return of(name, unit, bound, func(s wire.Second) *int64 {
-			if d.Moment(s.At, nil)+float64(max(1, d.Recorder.TimelineStepSeconds))/2 > end {
+			if d.Moment(s.At, nil)+float64(max(1, d.Recorder.TimelineStepSeconds))/2 > end && s.Failures == 0 {
 				return nil
 			}
 			return get(s)
@@ -52,7 +52,7 @@ func series(d *figures.Document) []figuresOf {
 	all := []figuresOf{{
 		key: "requests", title: "Requests in " + each, height: 130,
 		values: []Values{
-			loaded("succeeded", "", "", func(s wire.Second) *int64 { return ptr.To(s.Requests - s.Failures) }), loaded("failed", "", "", func(s wire.Second) *int64 { return &s.Failures }),
+			loaded("succeeded", "", "", func(s wire.Second) *int64 { return ptr.To(s.Requests - s.Failures) }), of("failed", "", "", func(s wire.Second) *int64 { return &s.Failures }),
 		},
 		lines: func(i int) chart.Series {
 			if i == 1 {

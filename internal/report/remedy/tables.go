@@ -65,7 +65,7 @@ var waits = map[string]string{
 
 // suiteWaits by the reason of the condition Complete.
 var suiteWaits = map[string]string{
-	v1alpha1.ReasonSuspended:     "Let it go on: `kubectl patch repsuite NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`",
+	v1alpha1.ReasonSuspended:     "Let it, or the trial in the message, go on: `kubectl patch repsuite NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`",
 	v1alpha1.ReasonNameTaken:     "Delete the experiment in the message, or create a suite of another name: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonSpecChanged:   "Restore the spec of the start, or set spec.abort to true: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonUndecodable:   "Delete the trial in the message: the suite repeats it while retries are left. See docs/how-to/suites.md#run-it.",
@@ -75,7 +75,7 @@ var suiteWaits = map[string]string{
 // ending reasons by their word: the condition has it, and a suite's reasons begin with it.
 var ending = map[string]string{
 	v1alpha1.ReasonRemaining:           "Remove the objects that remain: docs/how-to/clean-up.md#objects-remain.",
-	v1alpha1.ReasonSpecRefused:         "Correct each field that a reason names: `kubectl replab check FILE` lists the errors. See docs/api.md.",
+	v1alpha1.ReasonSpecRefused:         "Correct the fields in the reasons: `kubectl replab check FILE` lists the errors. See docs/api.md.",
 	v1alpha1.ReasonNotFound:            "Create the missing object first, in the experiment's namespace: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonObjectRefused:       "Change the quota, pod security, webhook or right in the reason: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonImageCannotBePulled: "Check the spec's images, the chart's images and pods.all.imagePullSecrets: docs/how-to/install.md.",

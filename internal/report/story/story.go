@@ -42,6 +42,8 @@ func lost(d *figures.Document) string {
 	switch {
 	case f.Value == nil:
 		return "whether acknowledged writes were lost is unknown"
+	case f.Doubtful():
+		return "the number of lost writes is uncertain"
 	case *f.Value == 0 && f.IsExact() && !d.Decided():
 		return "no lost write was found"
 	case *f.Value == 0 && f.IsExact():
@@ -54,12 +56,15 @@ func lost(d *figures.Document) string {
 	if all := d.Figure("status.writes.acknowledged"); all.Value != nil && f.IsExact() {
 		return f.Brief() + " of " + all.Brief() + " acknowledged writes" + were
 	}
-	return inWords(f.Brief()) + " acknowledged writes" + were
+	return words(f) + " acknowledged writes" + were
 }
 
-// inWords has no signs for bounds.
-func inWords(brief string) string {
-	return strings.NewReplacer("≥", "at least", "≤", "at most").Replace(brief)
+// words for a figure have no signs for bounds, and name what contradicts it.
+func words(f figure.Figure) string {
+	if f.Doubtful() {
+		return f.Text()
+	}
+	return strings.NewReplacer("≥", "at least", "≤", "at most").Replace(f.Brief())
 }
 
 func outage(d *figures.Document) string {
@@ -67,10 +72,12 @@ func outage(d *figures.Document) string {
 	switch {
 	case f.Value == nil:
 		return "the outage is unknown"
+	case f.Doubtful():
+		return "the longest outage is uncertain"
 	case len(d.Status.Faults) == 0:
-		return "the longest time without an acknowledged write was " + inWords(f.Brief())
+		return "the longest time without an acknowledged write was " + words(f)
 	}
-	text := "the longest outage was " + inWords(f.Brief())
+	text := "the longest outage was " + words(f)
 	for _, of := range d.Status.Faults {
 		if o := d.OutageOf(of); o != nil && *of.OutageMilliseconds == *f.Value && alone(d, of, o) {
 			return text + ", after " + of.Name + " at " + When(d, of)
@@ -218,13 +225,13 @@ func firstWrite(d *figures.Document, path string) string {
 	if f.Known() {
 		return milliseconds(*f.Value)
 	}
-	return inWords(f.Brief())
+	return words(f)
 }
 
 func facts(d *figures.Document, of v1alpha1.FaultStatus) (all []string) {
 	path := func(field string) string { return "status.faults[" + of.Name + "]." + field }
 	if f := d.Figure(path("outageMilliseconds")); f.Value != nil {
-		text := "The longest time without an acknowledged write was " + f.Brief()
+		text := "The longest time without an acknowledged write was " + words(f)
 		if o := d.OutageOf(of); o != nil && o.Longer && f.AtMost != nil {
 			text += ", until the next fault"
 		}
@@ -233,10 +240,10 @@ func facts(d *figures.Document, of v1alpha1.FaultStatus) (all []string) {
 		all = append(all, "Its outage is unknown: "+f.Because+".")
 	}
 	if f := d.Figure(path("lossWindowMilliseconds")); f.Value != nil {
-		all = append(all, "The first lost write was acknowledged "+f.Brief()+" before it.")
+		all = append(all, "The first lost write was acknowledged "+words(f)+" before it.")
 	}
 	if f := d.Figure(path("rejoinMilliseconds")); f.Value != nil {
-		text := "The node was back in its place " + f.Brief() + " after it could return"
+		text := "The node was back in its place " + words(f) + " after it could return"
 		if of.Resync != nil {
 			text += ", by " + string(of.Resync.Method)
 		}

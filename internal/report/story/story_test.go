@@ -33,6 +33,10 @@ func TestTheHeadlineIsLossAndOutage(t *testing.T) {
 		"No acknowledged write was lost, and the longest time without an acknowledged write was 1.6 s.":                  func(r *results.Results) { r.Status.Faults = nil },
 		"No acknowledged write was lost, and the longest outage was 1.6 s; not known to have been carried out: crash.":   func(r *results.Results) { r.Status.Faults[0].InjectedTime = nil },
 		"No lost write was found, and the longest outage was 1.6 s, after crash at 20.0 s, but the run is inconclusive.": func(r *results.Results) { r.Status.Verdict = v1alpha1.VerdictInconclusive },
+		"The number of lost writes is uncertain, and the longest outage is uncertain.": func(r *results.Results) {
+			(*figure.Bounds)(&r.Status.Bounds).Unknown("writes.lost", "why")
+			(*figure.Bounds)(&r.Status.Bounds).Unknown("outageMilliseconds", "why")
+		},
 		"Don't use the figures: a sum is wrong.": func(r *results.Results) {
 			r.Status.Verdict, r.Status.Reasons = v1alpha1.VerdictInvalid, []string{"a sum is wrong."}
 		},

@@ -122,7 +122,7 @@ func TestFaultsOfAVariant(t *testing.T) {
 	}{
 		"none":       {func(*v1alpha1.ReplicationSuiteSpec) {}, []string{"none", ""}},
 		"of a patch": {func(s *v1alpha1.ReplicationSuiteSpec) { s.Variants[0].Patch = s.Variants[1].Patch }, []string{"2", "35%"}},
-		"drawn":      {func(s *v1alpha1.ReplicationSuiteSpec) { s.DrawFaults = &v1alpha1.DrawFaults{Count: 3} }, []string{"3 drawn", "35%"}},
+		"drawn":      {func(s *v1alpha1.ReplicationSuiteSpec) { s.DrawFaults = &v1alpha1.DrawFaults{Count: 3} }, []string{"drawn, 3 times", "35%"}},
 		"unreadable": {func(s *v1alpha1.ReplicationSuiteSpec) { s.Template.Spec.Raw = nil }, []string{"", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -136,7 +136,7 @@ const noFaults = "none"
 // faults is the number of faults in each trial of a variant, "" where its spec cannot be read.
 func faults(s *v1alpha1.ReplicationSuiteSpec, variant string) string {
 	if d := s.DrawFaults; d != nil {
-		return fmt.Sprintf("%d drawn", d.Count)
+		return fmt.Sprintf("drawn, %d times", d.Count)
 	}
 	spec, err := suite.Spec(s, variant)
 	if err != nil {

@@ -120,6 +120,9 @@ func staleReadsUnknown(e evidence.Run, status *evidence.Status) []finding.Findin
 	if e.Recorder.CheckedReads == 0 {
 		return []finding.Finding{finding.Of(finding.StaleReadsNoRead)}
 	}
+	if most := staleMost(e); most != nil && e.Recorder.StaleReads > *most {
+		return []finding.Finding{finding.Of(finding.StaleReadsDiscarded)}
+	}
 	return []finding.Finding{finding.Of(finding.StaleReadsUnclear)}
 }
 
@@ -131,6 +134,13 @@ func staleReads(e evidence.Run) *int64 {
 		return nil
 	}
 	all, lost := e.Recorder.StaleReads, e.Audit.Writes
+	switch most := staleMost(e); {
+	case most == nil || all <= *most:
+	case *most == 0:
+		return most
+	default:
+		return nil
+	}
 	if lost.Lost == 0 {
 		return &all
 	}
@@ -148,6 +158,26 @@ func staleReads(e evidence.Run) *int64 {
 		return nil
 	}
 	return &stale
+}
+
+// staleMost is the number of reads that failed in the stages that count, nil where it is unknown. A recorder of an older version may have counted
+// more as stale: those of discarded stages too.
+func staleMost(e evidence.Run) *int64 {
+	var most int64
+	for _, s := range e.Recorder.Stages {
+		if s.Discarded || s.Requests == 0 {
+			continue
+		}
+		if len(s.Operations) == 0 {
+			return nil
+		}
+		for _, o := range s.Operations {
+			if o.Name == wire.OperationProfile {
+				most += o.Failures
+			}
+		}
+	}
+	return &most
 }
 
 // pathRestarted finds an app or a proxy that ended or began in the midst of the load. No fault hits them, and what fails meanwhile looks like an

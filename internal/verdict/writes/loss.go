@@ -247,11 +247,11 @@ func lossRemarks(e evidence.Run, s *evidence.Status) []finding.Finding {
 	if s.Writes == nil || e.Audit == nil || e.Audit.Writes == nil {
 		return nil
 	}
-	why := riskless(e)
+	why, f := riskless(e), figure.Read(s, "writes.lost")
 	switch {
 	case s.Writes.Lost == nil:
 		return []finding.Finding{finding.Of(finding.LossesUnknown, why)}
-	case !why.None():
+	case !why.None() && f.AtLeast != nil && f.AtMost == nil: // rows may make it less
 		return []finding.Finding{finding.Of(finding.LossesMinimum, why)}
 	}
 	return nil
