@@ -136,3 +136,37 @@ func TestOneThatEndedBeforeItsStartBeginsAnewWhereChanged(t *testing.T) {
 		t.Errorf("with a changed spec: %+v", got)
 	}
 }
+
+func TestOneAbortedBeforeItsStartNeedsReplace(t *testing.T) {
+	t.Parallel()
+	for field, want := range map[string]string{
+		"abort":   "experiment semisync was aborted before its start: begin it again with --replace",
+		"suspend": "experiment semisync ended before its start and is suspended: set spec.suspend to false, or begin it again with --replace",
+	} {
+		t.Run(field, func(t *testing.T) {
+			t.Parallel()
+			here := namespace(t)
+			x := stored(t, here, "semisync", unbegun())
+			if err := kubetest.Client(t).Patch(t.Context(), x, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"`+field+`":true}}`))); err != nil {
+				t.Fatal(err)
+			}
+			x.Status = unbegun()
+			x.Status.ObservedGeneration = x.Generation
+			if err := kubetest.Client(t).Status().Update(t.Context(), x); err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range []string{semisync, semisync + "  deadlineSeconds: 900\n"} {
+				if got := command(t, here, "run", "--timeout", "1s", file(t, text)); got.code != ExitNotRun || !strings.Contains(got.err, want) {
+					t.Errorf("%+v", got)
+				}
+			}
+			if now := found(t, x.DeepCopy()); now.Generation != x.Generation {
+				t.Errorf("its spec was changed: %+v", now.Spec)
+			}
+			text := semisync + "  " + field + ": true\n  deadlineSeconds: 900\n" // who writes it into the file wants it
+			if got := command(t, here, "run", "--timeout", "1s", file(t, text)); !strings.Contains(got.out, "begins anew") {
+				t.Errorf("with it in the file: %+v", got)
+			}
+		})
+	}
+}

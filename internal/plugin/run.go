@@ -200,10 +200,23 @@ func (r *runner) tryAnew(ctx context.Context, c Cluster, x *unstructured.Unstruc
 		return err
 	}
 	then, err := olderOf(applied)
-	if err == nil && then.ended {
-		err = fmt.Errorf("%s ended before its start: change its spec, or begin it again with --replace", named(x))
+	switch {
+	case err != nil:
+		return err
+	case asks(applied, "abort") && !asks(x, "abort"):
+		return fmt.Errorf("%s was aborted before its start: begin it again with --replace", named(x))
+	case asks(applied, "suspend") && !asks(x, "suspend"):
+		return fmt.Errorf("%s ended before its start and is suspended: set spec.suspend to false, or begin it again with --replace", named(x))
+	case then.ended:
+		return fmt.Errorf("%s ended before its start: change its spec, or begin it again with --replace", named(x))
 	}
-	return err
+	return nil
+}
+
+// asks tells whether a field of the spec is true. Applying a file does not clear one that a patch set.
+func asks(x *unstructured.Unstructured, field string) bool {
+	yes, _, _ := unstructured.NestedBool(x.Object, "spec", field)
+	return yes
 }
 
 // renamed is an experiment whose name is free: the older one is still there. What refers to the name follows it.
