@@ -118,9 +118,14 @@ func (x *ReplicationExperiment) GetConditions() []metav1.Condition { return x.St
 // GetConditions of a suite.
 func (x *ReplicationSuite) GetConditions() []metav1.Condition { return x.Status.Conditions }
 
-// Ended tells whether an experiment or a suite is complete. One that ended before its start begins anew once its spec is changed.
+// Ended tells whether an experiment or a suite is complete, and does not begin anew.
 func Ended(conditions []metav1.Condition, startTime *metav1.Time, generation, observedGeneration int64) bool {
-	return meta.IsStatusConditionTrue(conditions, ConditionComplete) && (startTime != nil || generation == observedGeneration)
+	return meta.IsStatusConditionTrue(conditions, ConditionComplete) && !BeginsAnew(conditions, startTime, generation, observedGeneration)
+}
+
+// BeginsAnew tells whether an experiment or a suite ended before its start, and its spec was changed since. Its status is that of the earlier spec.
+func BeginsAnew(conditions []metav1.Condition, startTime *metav1.Time, generation, observedGeneration int64) bool {
+	return meta.IsStatusConditionTrue(conditions, ConditionComplete) && startTime == nil && generation != observedGeneration
 }
 
 // Ended tells whether the experiment is complete, and does not begin anew.
@@ -131,4 +136,18 @@ func (x *ReplicationExperiment) Ended() bool {
 // Ended tells whether the suite is complete, and does not begin anew.
 func (x *ReplicationSuite) Ended() bool {
 	return Ended(x.Status.Conditions, x.Status.StartTime, x.Generation, x.Status.ObservedGeneration)
+}
+
+// Renew clears the status of an experiment that begins anew. It keeps observedGeneration: an operator has looked at the earlier spec.
+func (x *ReplicationExperiment) Renew() {
+	if s := x.Status; BeginsAnew(s.Conditions, s.StartTime, x.Generation, s.ObservedGeneration) {
+		x.Status = ReplicationExperimentStatus{ObservedGeneration: s.ObservedGeneration}
+	}
+}
+
+// Renew clears the status of a suite that begins anew. It keeps observedGeneration: an operator has looked at the earlier spec.
+func (x *ReplicationSuite) Renew() {
+	if s := x.Status; BeginsAnew(s.Conditions, s.StartTime, x.Generation, s.ObservedGeneration) {
+		x.Status = ReplicationSuiteStatus{ObservedGeneration: s.ObservedGeneration}
+	}
 }

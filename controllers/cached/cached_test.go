@@ -69,6 +69,7 @@ func TestUndecodableExperimentStopsNoOther(t *testing.T) {
 		[]byte(`{"spec":{"topology":{"resources":{"limits":{"ephemeral-storage":"2Gi"}}}}}`))))
 	await(t, "bad-before", "Suspended")
 	must(t, kubetest.Client(t).Delete(t.Context(), experiment(t, "bad-after", "")))
+	losesItsEnd(t, "good-before")
 	for until := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		if _, body := ask(t, health+"/readyz"); body == "ok\n" {
 			break
@@ -76,6 +77,31 @@ func TestUndecodableExperimentStopsNoOther(t *testing.T) {
 			t.Fatalf("once all can be decoded /readyz answers %s", body)
 		}
 	}
+}
+
+// losesItsEnd ends an experiment before its start, changes it so that Go cannot decode it, and checks that its status no longer says that it ended.
+func losesItsEnd(t *testing.T, name string) {
+	t.Helper()
+	x := experiment(t, name, "1Gi")
+	patch := func(spec string) {
+		must(t, kubetest.Client(t).Patch(t.Context(), x, client.RawPatch(types.MergePatchType, []byte(`{"spec":`+spec+`}`))))
+	}
+	patch(`{"abort":true}`)
+	await(t, name, v1alpha1.ReasonAborted)
+	for until := time.Now().Add(patience); !meta.IsStatusConditionTrue(conditions(t, name), v1alpha1.ConditionComplete); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("experiment %s does not end: %v", name, conditions(t, name))
+		}
+	}
+	patch(`{"topology":{"resources":{"limits":{"ephemeral-storage":"1e1.5"}}}}`)
+	await(t, name, v1alpha1.ReasonUndecodable)
+	must(t, kubetest.Client(t).Get(t.Context(), client.ObjectKeyFromObject(x), x))
+	status := x.Object["status"].(map[string]any)
+	if len(status["conditions"].([]any)) != 1 || status["phase"] != "Pending" || len(status) != 2 {
+		t.Errorf("the status is %v", status)
+	}
+	patch(`{"abort":false,"topology":{"resources":{"limits":{"ephemeral-storage":"1Gi"}}}}`)
+	await(t, name, v1alpha1.ReasonSuspended)
 }
 
 // operate starts an operator until the test ends. It returns where its health is served.

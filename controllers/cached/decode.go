@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,12 +20,13 @@ import (
 type Undecodable struct {
 	metav1.PartialObjectMetadata
 	Conditions []metav1.Condition // of its status
+	Stale      []string           // fields of the status of one that begins anew, whose Conditions are nil
 	Why        string
 }
 
 // DeepCopyObject implements runtime.Object.
 func (u *Undecodable) DeepCopyObject() runtime.Object {
-	out := &Undecodable{Conditions: slices.Clone(u.Conditions), Why: u.Why}
+	out := &Undecodable{Conditions: slices.Clone(u.Conditions), Stale: slices.Clone(u.Stale), Why: u.Why}
 	u.DeepCopyInto(&out.PartialObjectMetadata)
 	return out
 }
@@ -82,10 +84,19 @@ func undecodable(u *unstructured.Unstructured, why error) *Undecodable {
 	found := &Undecodable{Why: why.Error()}
 	found.SetGroupVersionKind(kind)
 	found.ObjectMeta = metadata(u)
-	if raw, ok, _ := unstructured.NestedFieldNoCopy(u.Object, "status", "conditions"); ok {
+	status, _ := u.Object["status"].(map[string]any)
+	if raw, ok := status["conditions"]; ok {
 		if text, err := json.Marshal(raw); err == nil {
 			_ = json.Unmarshal(text, &found.Conditions) // without them the status is left as it is
 		}
+	}
+	var start *metav1.Time
+	if _, started := status["startTime"]; started {
+		start = &metav1.Time{} // only whether there is one matters
+	}
+	observed, _ := status["observedGeneration"].(int64)
+	if v1alpha1.BeginsAnew(found.Conditions, start, found.Generation, observed) {
+		found.Conditions, found.Stale = nil, slices.Sorted(maps.Keys(status))
 	}
 	return found
 }

@@ -70,12 +70,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (result ct
 	}
 	defer func() { result.Priority = priority(x) }()
 	before := x.DeepCopy()
-	switch {
-	case x.Ended():
+	if x.Ended() {
 		return r.afterwards(ctx, x)
-	case isTrue(x.Status.Conditions, v1alpha1.ConditionComplete):
-		x.Status = v1alpha1.ReplicationExperimentStatus{} // nothing was made for it, and it was changed: it begins anew
 	}
+	x.Renew() // nothing was made for one that begins anew
 	after, stepErr := r.carryOn(ctx, x)
 	changed, err := r.writeStatus(ctx, before, x)
 	switch {

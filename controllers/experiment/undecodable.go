@@ -47,7 +47,8 @@ func (r *Reconciler) tellUndecodable(ctx context.Context, bad *cached.Undecodabl
 	return nil
 }
 
-// markUndecodable writes the condition as a raw patch, since the object has no Go value. The condition of a run under way stays True.
+// markUndecodable writes the condition as a raw patch, since the object has no Go value. The condition of a run under way stays True. The end of one
+// that begins anew is cleared.
 func (r *Reconciler) markUndecodable(ctx context.Context, bad *cached.Undecodable, message string) error {
 	conditions := append([]metav1.Condition{}, bad.Conditions...)
 	if isTrue(conditions, v1alpha1.ConditionAccepted) || !meta.SetStatusCondition(&conditions, metav1.Condition{
@@ -56,9 +57,15 @@ func (r *Reconciler) markUndecodable(ctx context.Context, bad *cached.Undecodabl
 	}) {
 		return nil
 	}
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"resourceVersion": bad.ResourceVersion}, "status": map[string]any{"conditions": conditions},
-	})
+	status := map[string]any{}
+	for _, field := range bad.Stale {
+		status[field] = nil
+	}
+	status["conditions"] = conditions
+	if !isTrue(conditions, v1alpha1.ConditionComplete) {
+		status["phase"] = "Pending"
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": bad.ResourceVersion}, "status": status})
 	if err != nil {
 		return err
 	}

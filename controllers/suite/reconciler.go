@@ -69,12 +69,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil // the trials go by garbage collection
 	}
 	before := s.DeepCopy()
-	switch {
-	case s.Ended():
+	if s.Ended() {
 		return r.afterwards(ctx, s)
-	case over(s):
-		s.Status = v1alpha1.ReplicationSuiteStatus{} // no trial was begun, and it was changed: it begins anew
 	}
+	s.Renew() // no trial was begun of one that begins anew
 	out, err := r.carryOn(ctx, s)
 	if err != nil {
 		return ctrl.Result{}, err // half of a decision is none

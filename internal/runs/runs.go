@@ -12,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -91,6 +90,7 @@ type Kind[T any] interface {
 	client.Object
 	GetConditions() []metav1.Condition
 	Ended() bool
+	Renew()
 }
 
 // Follow shows an object to seen at each look until it is complete, and returns its last state. It follows the object with a UID, or without one the
@@ -113,9 +113,7 @@ func Follow[T any, P Kind[T]](ctx context.Context, c Cluster, name client.Object
 			return false, apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("experiments and suites").GroupResource(), name.Name)
 		}
 		answered = time.Now()
-		if !now.Ended() && meta.IsStatusConditionTrue(now.GetConditions(), v1alpha1.ConditionComplete) {
-			return false, nil // it begins anew, and the status is still that of before
-		}
+		now.Renew() // until the operator does
 		last = now
 		seen(now, nil)
 		return now.Ended(), nil

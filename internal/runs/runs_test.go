@@ -98,16 +98,22 @@ func TestARunThatIsNotFollowedToItsEnd(t *testing.T) {
 	}
 }
 
-// TestAnotherOfItsNameIsNotIt: what somebody puts in its place within one look is not told as its end.
 func TestOneThatBeginsAnewHasNotEnded(t *testing.T) {
 	older := experiment(metav1.ConditionTrue)
 	older.Generation, older.Status.ObservedGeneration = 2, 1 // it ended before its start, and was changed
-	shown := func(x *v1alpha1.ReplicationExperiment, _ error) { t.Errorf("shown: %+v", x.Status) }
-	if x, err := Follow(t.Context(), server(t, never, older), name, "", 20*time.Millisecond, shown); x != nil || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v, %v", x, err)
+	older.Status.Verdict = v1alpha1.VerdictInconclusive
+	shown := 0
+	x, err := Follow(t.Context(), server(t, never, older), name, "", 20*time.Millisecond, func(x *v1alpha1.ReplicationExperiment, _ error) {
+		if shown++; x.Status.Verdict != "" || len(x.Status.Conditions) > 0 {
+			t.Errorf("shown with the status of before: %+v", x.Status)
+		}
+	})
+	if x == nil || shown == 0 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, %v after %d looks", x, err, shown)
 	}
 }
 
+// TestAnotherOfItsNameIsNotIt: what somebody puts in its place within one look is not told as its end.
 func TestAnotherOfItsNameIsNotIt(t *testing.T) {
 	older := experiment(metav1.ConditionFalse)
 	older.UID = "older"

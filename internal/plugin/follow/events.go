@@ -53,6 +53,7 @@ type Events struct {
 
 	progress string
 	alone    bool
+	since    time.Duration // the age from which on an operator is awaited: that of the first view, if it looked at an earlier spec
 	began    bool
 	ended    bool
 	stage    string
@@ -74,7 +75,10 @@ func (e *Events) Next(v View) []Event {
 		e.progress = now
 		add("%s", now)
 	}
-	if v.Away == "" && !e.alone && len(v.Experiment.Status.Conditions) == 0 && v.Age >= aloneAfter {
+	if e.since == 0 && v.Experiment.Status.ObservedGeneration > 0 {
+		e.since = v.Age
+	}
+	if v.Away == "" && !e.alone && len(v.Experiment.Status.Conditions) == 0 && v.Age-e.since >= aloneAfter {
 		e.alone = true
 		add("no operator has looked at it: kubectl replab doctor")
 	}

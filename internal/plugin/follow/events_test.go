@@ -101,6 +101,17 @@ func TestOneThatNobodyWorksOn(t *testing.T) {
 			t.Errorf("at %v told %d times", age, got)
 		}
 	}
+	anew := v
+	anew.Experiment = v.Experiment.DeepCopy()
+	anew.Experiment.Status.ObservedGeneration = 1 // it was changed after an operator had looked at it
+	anew.Age = time.Hour
+	later := anew
+	for after, want := range map[time.Duration]int{29 * time.Second: 0, 31 * time.Second: 1} {
+		later.Age = anew.Age + after
+		if got := strings.Count(told(follow.Events{}, []follow.View{anew, later}), "no operator has looked at it"); got != want {
+			t.Errorf("%v after its change told %d times", after, got)
+		}
+	}
 	v.Age, v.Away = 31*time.Second, "refused"
 	if got := told(follow.Events{}, []follow.View{v}); strings.Contains(got, "no operator") {
 		t.Errorf("told while nobody knows: %s", got)
