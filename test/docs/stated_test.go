@@ -19,7 +19,9 @@ import (
 func TestSentencesStateWhatWasMeasured(t *testing.T) {
 	cpu, memory, volumes := requested(t)
 	for _, c := range []struct{ page, want string }{
-		{"README.md", fmt.Sprintf("| 6 | none of at least %s | [seed 000]", acknowledged(t, "seed-000", "semisync-killed"))},
+		{"README.md", fmt.Sprintf("[%s](docs/evidence/suites.md#what-each-mode-costs)", ratio(t, "cost-of-safety", "async", "single"))},
+		{"docs/tutorial.md", fmt.Sprintf("`Async` in %s runs, `SemiSync` with a timeout of an hour in %s: at most", lostIn(t, "async"), lostIn(t, "semisync-waits"))},
+		{"docs/tutorial.md", fmt.Sprintf("`SemiSync` had %s of the requests/s of `Async`", ratio(t, "cost-of-safety", "semisync", "async"))},
 		{"docs/how-to/install.md", fmt.Sprintf("request %.2f CPU and %.1f GiB under load, with %.0f GiB of volumes", cpu, memory, volumes)},
 	} {
 		text, err := os.ReadFile(filepath.Join(experiment.Root(), c.page))
@@ -32,22 +34,24 @@ func TestSentencesStateWhatWasMeasured(t *testing.T) {
 	}
 }
 
-// acknowledged is the lowest count of acknowledged writes of a variant's six trials, none of which lost one.
-func acknowledged(t *testing.T, suite, variant string) string {
+// lostIn tells in how many trials a variant of the suite of losses lost writes.
+func lostIn(t *testing.T, variant string) string {
 	t.Helper()
-	s := exported(t, filepath.Join(experiment.Root(), "docs", "evidence", "seeds", suite, "suite.yaml"))
-	for _, v := range s.Status.Variants {
-		if v.Name != variant || v.Losses == nil || v.Losses.LostIn != 0 || v.Losses.Of != 6 {
-			continue
-		}
-		for _, f := range v.Figures {
-			if f.Name == "acknowledgedWrites" && f.N == 6 { // the interval of the median of six begins at the lowest
-				return thousands(t, string(f.Low))
-			}
-		}
+	s := exported(t, filepath.Join(experiment.Root(), "docs", "evidence", "suites", "losses", "suite.yaml"))
+	l := variantOf(t, s, variant).Losses
+	return fmt.Sprintf("%d of %d", l.LostIn, l.Of)
+}
+
+// ratio of two variants' successful requests, the 95% interval of the suite's table.
+func ratio(t *testing.T, suite, of, to string) string {
+	t.Helper()
+	s := exported(t, filepath.Join(experiment.Root(), "docs", "evidence", "suites", suite, "suite.yaml"))
+	_, row, found := strings.Cut(tables(s), fmt.Sprintf("| %s/%s | successful requests/s | ", of, to))
+	cells := strings.Split(row, " | ")
+	if !found || len(cells) < 4 || cells[2] == "" {
+		t.Fatalf("%s has no interval of %s/%s: %q", suite, of, to, row)
 	}
-	t.Fatalf("%s has no six trials of %s without a loss", suite, variant)
-	return ""
+	return cells[2]
 }
 
 func thousands(t *testing.T, digits string) string {
@@ -55,6 +59,9 @@ func thousands(t *testing.T, digits string) string {
 	n, err := strconv.Atoi(digits)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n < 1000 {
+		return digits
 	}
 	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
