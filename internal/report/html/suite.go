@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,12 +86,18 @@ func decimal(d v1alpha1.Decimal) (float64, bool) {
 	return v, err == nil
 }
 
-// dots has a picture for each figure and stage, with a row for each variant and a dot for each trial.
-func dots(d *suites.Document) (all []chart.Rows) {
+// dots has a picture for each figure and stage, with a row for each variant and a dot for each trial. A stage that shows what the whole load shows
+// has none.
+func dots(d *suites.Document) []chart.Rows {
+	var all []chart.Rows
+	stages := map[string]string{} // keys of the whole load's pictures, by those of stages
 	for _, v := range d.Values() {
 		scale, unit := scaleOf(v.Metric)
 		scope := suites.Scope(v.Stage, v.Item)
 		key := strings.TrimSuffix(string(v.Metric)+"-"+scope, "-")
+		if v.Stage != "" {
+			stages[key] = strings.TrimSuffix(string(v.Metric)+"-"+suites.Scope("", v.Item), "-")
+		}
 		i := slices.IndexFunc(all, func(c chart.Rows) bool { return c.Key == key })
 		if i < 0 {
 			i = len(all)
@@ -102,7 +109,14 @@ func dots(d *suites.Document) (all []chart.Rows) {
 		}
 		all[i].Rows = withDot(all[i].Rows, v, scale)
 	}
-	return all
+	rows := map[string][]chart.Row{}
+	for _, c := range all {
+		rows[c.Key] = c.Rows
+	}
+	return slices.DeleteFunc(all, func(c chart.Rows) bool {
+		whole, ofStage := stages[c.Key]
+		return ofStage && reflect.DeepEqual(rows[whole], c.Rows)
+	})
 }
 
 func withDot(rows []chart.Row, v suite.Value, scale float64) []chart.Row {

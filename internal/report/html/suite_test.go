@@ -93,3 +93,18 @@ func TestATrialBetweenTwoBoundsIsARange(t *testing.T) {
 		}
 	}
 }
+
+// TestTheOnlyStageHasNoPictureOfItsOwn, since it is the whole load.
+func TestTheOnlyStageHasNoPictureOfItsOwn(t *testing.T) {
+	for stageMilli, want := range map[int64]bool{100_000: false, 90_000: true} {
+		d := ofTwo()
+		for i := range d.Trials {
+			d.Trials[i].Spec.Load.Stages = []v1alpha1.Stage{{Name: "open"}}
+			load := d.Trials[i].Status.Load
+			load.Stages = []v1alpha1.StageStatus{{Name: "open", StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: ptr.To(stageMilli)}}}
+		}
+		if got := strings.Contains(pageOf(t, d), `data-chart="requestsPerSecond-open"`); got != want {
+			t.Errorf("a stage with %d of 100,000 has a picture: %v, want %v", stageMilli, got, want)
+		}
+	}
+}
