@@ -208,7 +208,7 @@ var (
 	PodReplacedUnasked = decides(Inconclusive, "Pod %s was replaced after the load had begun, without a fault: the new one was created at %s.", foreignDeletion)
 	ManagerEnded       = note("Container %s of pod %s %s during the load, without a fault. A failover may have waited for it.")
 	ServerPerhapsEnded = note("Container %s of pod %s %s during the load, perhaps because of fault %s elsewhere.")
-	FaultInOtherStage  = decides(Inconclusive, "Fault %s on pod %s came %d ms %s its time, in %s instead of %s.", lateFault)
+	FaultInOtherStage  = decides(Inconclusive, "Fault %s on pod %s came %d ms %s its time, in %s instead of %s.", otherStage)
 )
 
 // Distance.

@@ -26,6 +26,7 @@ const (
 	unconfirmedFault  = "Read the fault's evidence in status.faults: docs/reference/faults.md#limits-of-all-faults."
 	otherFault        = "The fault did not go as planned; the reason says how. See docs/reference/faults.md#limits-of-all-faults."
 	lateFault         = "The machine or the operator was too busy. Run less beside it: docs/limits.md#one-machine."
+	otherStage        = "Let the planned stage go on for 10 s beyond the fault, and repeat the run: docs/limits.md#one-machine."
 	restart           = "Read the log before the restart with `kubectl replab logs NAME -p`. Check the limits of memory: docs/reference/sizes.md."
 	foreignDeletion   = "Something other than replab deleted the pod. Find who in `kubectl events -n NAMESPACE` and the API server's audit log, then repeat the run."
 	wrongDistance     = "Allow the agent NET_ADMIN, and use idle machines: docs/how-to/distance.md#prepare-the-topology-and-the-machine."
