@@ -140,7 +140,7 @@ func failedOver(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 			t.Errorf("the old primary was %s, but the fault hit %s", f.OldPrimary, hit.Pod)
 		}
 	}
-	phasesAddUp(t, f)
+	phasesAddUp(t, s)
 	for _, n := range s.Nodes {
 		if n.Name == f.OldPrimary && n.Rejoined != metav1.ConditionTrue {
 			t.Errorf("the old primary was not rebuilt: %+v", n)
@@ -156,10 +156,11 @@ func failedOver(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 	}
 }
 
-func phasesAddUp(t *testing.T, f *v1alpha1.FailoverStatus) {
+func phasesAddUp(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 	t.Helper()
+	f := s.Failover
 	if f.DetectionMilliseconds == nil || f.PromotionMilliseconds == nil || f.RoutingMilliseconds == nil {
-		t.Errorf("the phases of the outage are not stated: %+v", f)
+		t.Errorf("the phases of the outage are not stated: %+v; the notes are %q", f, s.Notes)
 	} else if sum := *f.DetectionMilliseconds + *f.PromotionMilliseconds + *f.RoutingMilliseconds; sum < *f.OutageMilliseconds-3 || sum > *f.OutageMilliseconds+3 {
 		t.Errorf("the phases add up to %d ms, the outage is %d ms", sum, *f.OutageMilliseconds)
 	}

@@ -107,7 +107,7 @@ func promoted(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 	if f == nil || f.OutageMilliseconds == nil || f.NewPrimary == "" || f.NewPrimary == f.OldPrimary {
 		t.Fatalf("failover is %+v", f)
 	}
-	phasesAddUp(t, f)
+	phasesAddUp(t, s)
 	for _, hit := range s.Faults {
 		if hit.Name == f.Fault && (hit.Resync == nil || hit.Resync.Method != v1alpha1.ResyncRewind && hit.Resync.Method != v1alpha1.ResyncBackup) {
 			t.Errorf("fault %s does not tell how the old primary came back: %+v", hit.Name, hit)
