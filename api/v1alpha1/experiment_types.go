@@ -105,8 +105,7 @@ type ReplicationExperimentSpec struct {
 	// suspend keeps an experiment from starting. It is refused once the experiment has started: abort ends one.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
-	// abort ends the experiment now: it is Inconclusive, keeps what was measured, and is cleaned up as keep says. Once the run has started, it
-	// cannot be taken back.
+	// abort ends the experiment now as Inconclusive, with what was measured. keep decides about its objects. After the start it cannot be unset.
 	// +optional
 	Abort bool `json:"abort,omitempty"`
 	// deadlineSeconds of the whole run, counted from its start; a run that takes longer is ended as by abort. Absent: only the steps

@@ -7,8 +7,7 @@ import (
 // LoadStatus are the figures of all stages that are not discarded.
 type LoadStatus struct {
 	StageFigures `json:",inline"`
-	// staleReads are reads that missed a profile whose write had been acknowledged and was not lost. Each read counts. The write may be of a
-	// discarded stage.
+	// staleReads are reads that missed a user whose write was acknowledged before and not lost. The write may be of a discarded stage.
 	// +optional
 	StaleReads *int64 `json:"staleReads,omitempty"`
 	// stages one by one.

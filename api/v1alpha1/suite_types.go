@@ -111,7 +111,7 @@ type ReplicationSuiteSpec struct {
 	// suspend starts no further trial. The trial that runs goes on.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
-	// abort ends the suite now, with its running trial. Once the suite has started, it cannot be taken back.
+	// abort ends the suite now, with its running trial. After the start it cannot be unset.
 	// +optional
 	Abort bool `json:"abort,omitempty"`
 	// ttlSecondsAfterFinished is how long a finished suite stays. Then it is deleted with its trials. Absent: until it is deleted.

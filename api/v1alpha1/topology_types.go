@@ -219,8 +219,8 @@ type Link struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=30
 	To string `json:"to"`
-	// roundTripMilliseconds is the added round trip, half of it in each direction. 0 adds no delay but still measures the round trip.
-	// At most 300 between Galera members, 500 between nodes with Patroni, and to the app 900, with ProxySQL 600.
+	// roundTripMilliseconds is added, half in each direction; 0 only measures. Most: 300 with Galera, 500 with Patroni, 900 to the app, 600 with
+	// ProxySQL.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000

@@ -28,8 +28,7 @@ type GoalStatus struct {
 	// measuredMilli is the measured value in thousandths, for metrics whose measured value is rounded: the limit is compared with it.
 	// +optional
 	MeasuredMilli *int64 `json:"measuredMilli,omitempty"`
-	// baselinePermille is the measured value in thousandths of the baseline's. Present with a limit in percent of the baseline. Absent where the
-	// bounds allow a range of over 10 points.
+	// baselinePermille is the measured value in thousandths of the baseline's, if the limit is a percentage. Absent where bounds span over 10 points.
 	// +optional
 	BaselinePermille *int64 `json:"baselinePermille,omitempty"`
 	// met is True, False or Unknown.

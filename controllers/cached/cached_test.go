@@ -88,11 +88,7 @@ func losesItsEnd(t *testing.T, name string) {
 	}
 	patch(`{"abort":true}`)
 	await(t, name, v1alpha1.ReasonAborted)
-	for until := time.Now().Add(patience); !meta.IsStatusConditionTrue(conditions(t, name), v1alpha1.ConditionComplete); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("experiment %s does not end: %v", name, conditions(t, name))
-		}
-	}
+	awaitAt(t, name, v1alpha1.ConditionComplete, string(v1alpha1.VerdictInconclusive))
 	patch(`{"topology":{"resources":{"limits":{"ephemeral-storage":"1e1.5"}}}}`)
 	await(t, name, v1alpha1.ReasonUndecodable)
 	must(t, kubetest.Client(t).Get(t.Context(), client.ObjectKeyFromObject(x), x))
@@ -192,10 +188,16 @@ func create(t *testing.T, name, storage string) {
 // await returns the condition Accepted once its reason is the given one.
 func await(t *testing.T, name, reason string) metav1.Condition {
 	t.Helper()
+	return awaitAt(t, name, v1alpha1.ConditionAccepted, reason)
+}
+
+// awaitAt waits until a condition has a reason.
+func awaitAt(t *testing.T, name, condition, reason string) metav1.Condition {
+	t.Helper()
 	var last []metav1.Condition
 	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
 		last = conditions(t, name)
-		if c := meta.FindStatusCondition(last, v1alpha1.ConditionAccepted); c != nil && c.Reason == reason {
+		if c := meta.FindStatusCondition(last, condition); c != nil && c.Reason == reason {
 			return *c
 		}
 	}

@@ -183,7 +183,7 @@ func rate(v int64, round func(float64) float64) string {
 
 // Percents are thousandths in percent with their bounds: "90.0% to 99.0%". They are "" without a value.
 func (f Figure) Percents() string {
-	percent := func(v int64) string { return strconv.FormatFloat(float64(v)/10, 'f', 1, 64) + "%" }
+	percent := func(v int64) string { return permille(v, nil) }
 	switch {
 	case f.Value == nil:
 		return ""

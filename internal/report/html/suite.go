@@ -94,9 +94,9 @@ func dots(d *suites.Document) []chart.Rows {
 	for _, v := range d.Values() {
 		scale, unit := scaleOf(v.Metric)
 		scope := suites.Scope(v.Stage, v.Item)
-		key := strings.TrimSuffix(string(v.Metric)+"-"+scope, "-")
+		key := keyOf(v.Metric, scope)
 		if v.Stage != "" {
-			stages[key] = strings.TrimSuffix(string(v.Metric)+"-"+suites.Scope("", v.Item), "-")
+			stages[key] = keyOf(v.Metric, suites.Scope("", v.Item))
 		}
 		i := slices.IndexFunc(all, func(c chart.Rows) bool { return c.Key == key })
 		if i < 0 {
@@ -117,6 +117,11 @@ func dots(d *suites.Document) []chart.Rows {
 		whole, ofStage := stages[c.Key]
 		return ofStage && reflect.DeepEqual(rows[whole], c.Rows)
 	})
+}
+
+// keyOf a picture.
+func keyOf(metric v1alpha1.SuiteMetric, scope string) string {
+	return strings.TrimSuffix(string(metric)+"-"+scope, "-")
 }
 
 func withDot(rows []chart.Row, v suite.Value, scale float64) []chart.Row {

@@ -65,7 +65,7 @@ var waits = map[string]string{
 
 // suiteWaits by the reason of the condition Complete.
 var suiteWaits = map[string]string{
-	v1alpha1.ReasonSuspended:     "Let it, or the trial in the message, go on: `kubectl patch repsuite NAME --type merge -p '{\"spec\":{\"suspend\":false}}'`",
+	v1alpha1.ReasonSuspended:     "Set spec.suspend of the suite, or of the trial in the message, to false: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonNameTaken:     "Delete the experiment in the message, or create a suite of another name: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonSpecChanged:   "Restore the spec of the start, or set spec.abort to true: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonUndecodable:   "Delete the trial in the message: the suite repeats it while retries are left. See docs/how-to/suites.md#run-it.",

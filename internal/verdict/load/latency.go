@@ -133,7 +133,7 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 		boundStage(b, "load.stages["+stage.Name+"].", e.Recorder.Stages[i], stage.StageFigures, broken)
 	}
 	boundResources(b, e, s)
-	if most := staleMost(e); s.Load.StaleReads != nil && *s.Load.StaleReads < e.Recorder.StaleReads && (most == nil || *most > 0) {
+	if all := staleCounted(e); all != nil && s.Load.StaleReads != nil && *s.Load.StaleReads < *all {
 		b.AtLeast("load.staleReads", *s.Load.StaleReads, finding.Of(finding.LostReadersStale).String())
 	}
 }

@@ -120,7 +120,7 @@ func staleReadsUnknown(e evidence.Run, status *evidence.Status) []finding.Findin
 	if e.Recorder.CheckedReads == 0 {
 		return []finding.Finding{finding.Of(finding.StaleReadsNoRead)}
 	}
-	if most := staleMost(e); most != nil && e.Recorder.StaleReads > *most {
+	if staleCounted(e) == nil {
 		return []finding.Finding{finding.Of(finding.StaleReadsDiscarded)}
 	}
 	return []finding.Finding{finding.Of(finding.StaleReadsUnclear)}
@@ -133,16 +133,9 @@ func staleReads(e evidence.Run) *int64 {
 	if e.Audit == nil || e.Audit.Writes == nil || e.Recorder.CheckedReads == 0 {
 		return nil
 	}
-	all, lost := e.Recorder.StaleReads, e.Audit.Writes
-	switch most := staleMost(e); {
-	case most == nil || all <= *most:
-	case *most == 0:
-		return most
-	default:
-		return nil
-	}
-	if lost.Lost == 0 {
-		return &all
+	all, lost := staleCounted(e), e.Audit.Writes
+	if all == nil || *all == 0 || lost.Lost == 0 {
+		return all
 	}
 	if int64(len(lost.LostIDs)) != lost.Lost {
 		return nil
@@ -154,30 +147,36 @@ func staleReads(e evidence.Run) *int64 {
 			stale += u.Reads
 		}
 	}
-	if known != all {
+	if known != *all {
 		return nil
 	}
 	return &stale
 }
 
-// staleMost is the number of reads that failed in the stages that count, nil where it is unknown. A recorder of an older version may have counted
-// more as stale: those of discarded stages too.
-func staleMost(e evidence.Run) *int64 {
-	var most int64
+// staleCounted are the stale reads in the stages that count, nil where they are unknown. A run that was under load when its operator was upgraded has
+// a recorder that counted discarded stages too: then there are more than reads that failed.
+func staleCounted(e evidence.Run) *int64 {
+	var failed int64
 	for _, s := range e.Recorder.Stages {
 		if s.Discarded || s.Requests == 0 {
 			continue
 		}
 		if len(s.Operations) == 0 {
-			return nil
+			return &e.Recorder.StaleReads
 		}
 		for _, o := range s.Operations {
 			if o.Name == wire.OperationProfile {
-				most += o.Failures
+				failed += o.Failures
 			}
 		}
 	}
-	return &most
+	switch {
+	case e.Recorder.StaleReads <= failed:
+		return &e.Recorder.StaleReads
+	case failed == 0:
+		return &failed
+	}
+	return nil
 }
 
 // pathRestarted finds an app or a proxy that ended or began in the midst of the load. No fault hits them, and what fails meanwhile looks like an
