@@ -420,7 +420,7 @@ func TestTheLastSecondIsNoCollapse(t *testing.T) {
 			}
 		}
 	}
-	r.Recorder.Timeline[last].Failures = 9
+	r.Recorder.LoadEndedAt, r.Recorder.Timeline[last].Failures = &r.Recorder.Timeline[last].At, 9
 	for _, v := range series(figures.Of(r))[0].values {
 		if v.Values[last] == nil {
 			t.Errorf("%s is not shown in a second with failures", v.Name)
