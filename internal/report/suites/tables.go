@@ -121,7 +121,7 @@ func losses(s *v1alpha1.ReplicationSuite) figures.Table {
 				lostIn += fmt.Sprintf(" to %d", l.LostInAtMost)
 			}
 			hit, bound := faults(&s.Spec, v.Name), ""
-			if hit != "" && hit != noFaults {
+			if hit != "" && hit != "0" {
 				bound = fmt.Sprintf("%d%%", l.UpperPercent)
 			}
 			t.Rows = append(t.Rows, words(v.Name, lostIn, fmt.Sprint(l.Of), hit, bound))
@@ -129,9 +129,6 @@ func losses(s *v1alpha1.ReplicationSuite) figures.Table {
 	}
 	return t
 }
-
-// noFaults is the number of faults of a variant without any.
-const noFaults = "none"
 
 // faults is the number of faults in each trial of a variant, "" where its spec cannot be read.
 func faults(s *v1alpha1.ReplicationSuiteSpec, variant string) string {
@@ -142,10 +139,8 @@ func faults(s *v1alpha1.ReplicationSuiteSpec, variant string) string {
 	if err != nil {
 		return ""
 	}
-	if all, _ := spec["faults"].([]any); len(all) > 0 {
-		return fmt.Sprint(len(all))
-	}
-	return noFaults
+	all, _ := spec["faults"].([]any)
+	return fmt.Sprint(len(all))
 }
 
 // medians has a row for each figure and stage, and a column for each variant.
