@@ -40,13 +40,13 @@ func TestCluster(t *testing.T) {
 	// Installs Debian's packages if need be: what they leave is theirs.
 	m.local("engine", "up")
 	m.local("engine", "down")
-	// As an engine that ended left it.
-	m.run("iptables", "-t", "nat", "-N", "DOCKER")
-	t.Cleanup(func() {
-		m.run("iptables", "-t", "nat", "-F", "DOCKER")
-		m.run("iptables", "-t", "nat", "-X", "DOCKER")
-	})
-	m.run("iptables", "-t", "nat", "-A", "DOCKER", "-s", "192.0.2.1/32", "-j", "RETURN")
+	// As an engine that ended left it, if none did.
+	if exec.Command("iptables", "-t", "nat", "-N", "DOCKER").Run() == nil {
+		t.Cleanup(func() { m.run("iptables", "-t", "nat", "-X", "DOCKER") })
+	}
+	rule := []string{"DOCKER", "-s", "192.0.2.1/32", "-j", "RETURN"}
+	m.run("iptables", slices.Concat([]string{"-t", "nat", "-A"}, rule)...)
+	t.Cleanup(func() { m.run("iptables", slices.Concat([]string{"-t", "nat", "-D"}, rule)...) })
 	before := take(t, l.Engine())
 
 	t.Cleanup(func() { m.local("down") }) // if the test fails
