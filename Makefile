@@ -42,7 +42,7 @@ HELM_ARGS   ?=
 
 # What `make generate` writes.
 CRDS      := config/crd/replab.dev_replicationexperiments.yaml config/crd/replab.dev_replicationsuites.yaml
-GENERATED := api/v1alpha1/zz_generated.deepcopy.go $(CRDS) config/rbac/role.yaml config/zalando/role.yaml config/k6operator/role.yaml charts/replab/files docs/api.md \
+GENERATED := api/v1alpha1/zz_generated.deepcopy.go $(CRDS) config/rbac/role.yaml config/zalando/role.yaml config/k6operator/role.yaml charts/replab/files docs/reference/api.md \
   config/public/operator.json config/packages/operator.json
 
 # The runners and topologies whose rights everybody's operator has.
@@ -83,14 +83,14 @@ clean: ## Remove bin and dist; the caches of .local go with cluster-purge
 ##@ Code
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Regenerate deepcopy functions, CRD, RBAC, the chart's copies and docs/api.md
+generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Regenerate deepcopy functions, CRD, RBAC, the chart's copies and docs/reference/api.md
 	@$(CONTROLLER_GEN) object paths=./api/...
 	@$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
 	@for crd in $(CRDS); do go run ./hack/crd $$crd || exit 1; done
 	@cp config/crd/replab.dev_replicationexperiments.yaml charts/replab/files/crd.yaml
 	@cp config/crd/replab.dev_replicationsuites.yaml charts/replab/files/crd-suites.yaml
 	@$(CRD_REF_DOCS) --log-level=ERROR --renderer=markdown --max-depth=20 --source-path=api/v1alpha1 --config=hack/docs/config.yaml \
-	  --templates-dir=hack/docs/templates --output-path=docs/api.md
+	  --templates-dir=hack/docs/templates --output-path=docs/reference/api.md
 	@$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... $(patsubst %/,paths=./%,$(RUNNERS)) paths=./internal/proxy/... $(patsubst %/,paths=./%,$(TOPOLOGIES)) output:rbac:dir=config/rbac
 	@$(CONTROLLER_GEN) rbac:roleName=replab-operator-zalando paths=./internal/topology/zalando output:rbac:dir=config/zalando
 	@$(CONTROLLER_GEN) rbac:roleName=replab-operator-k6operator paths=./internal/load/k6operator output:rbac:dir=config/k6operator

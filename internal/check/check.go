@@ -271,7 +271,7 @@ func near(value, list string) string {
 	}
 	all = slices.DeleteFunc(all, func(s string) bool { return !strings.HasPrefix(strings.Trim(s, `"`), value[:min(2, len(value))]) })
 	if len(all) == 0 || len(all) > few {
-		return "those in docs/api.md"
+		return "those in docs/reference/api.md"
 	}
 	return strings.Join(all, ", ")
 }

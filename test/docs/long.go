@@ -43,7 +43,7 @@ func (t Text) String() string {
 // reference of the API.
 func Long(pages []Page) (long []Text) {
 	for _, page := range pages {
-		if page.Path == "docs/api.md" || strings.HasPrefix(page.Path, "docs/adr/") {
+		if page.Path == "docs/reference/api.md" || strings.HasPrefix(page.Path, "docs/adr/") {
 			continue
 		}
 		for _, text := range page.Texts {

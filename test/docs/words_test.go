@@ -24,7 +24,7 @@ func TestHintNamesLongSentencesAndCells(t *testing.T) {
 	want := "hint: 1 sentences above 30 words, 1 cells of tables above 25 words\n" +
 		"docs/a.md:5: 26 words in a cell: one " + words(25) + "\ndocs/a.md:8: 31 words in a sentence: " + words(30) + " 1.5.\n"
 	var pages []docs.Page
-	for _, path := range []string{"docs/a.md", "docs/api.md", "docs/adr/0001-a.md"} {
+	for _, path := range []string{"docs/a.md", "docs/reference/api.md", "docs/adr/0001-a.md"} {
 		pages = append(pages, docs.Parse(path, []byte(source)))
 	}
 	if got := docs.Hint(pages); got != want {

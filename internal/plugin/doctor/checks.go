@@ -248,7 +248,7 @@ func cpu(f Facts) Finding {
 		nodes++
 		free += max(n.FreeCPU, 0)
 	}
-	words := fmt.Sprintf("%d millicores on %d nodes are free of requests", free, nodes)
+	words := fmt.Sprintf("%d millicores are free of requests (nodes: %d)", free, nodes)
 	if tolerated > 0 {
 		words += fmt.Sprintf(", %d on tainted ones", tolerated)
 	}

@@ -36,7 +36,7 @@ func TestAClusterThatIsFit(t *testing.T) {
 		"ok optional: monitors of the Prometheus operator: servicemonitors.monitoring.coreos.com is there",
 		"ok optional: load.runner K6Operator: testruns.k6.io is there",
 		"ok clock: the API server's clock differs from this machine's by 2ms, ± 1s",
-		"ok free CPU: 3500 millicores on 1 nodes are free of requests",
+		"ok free CPU: 3500 millicores are free of requests (nodes: 1)",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || Unfit(Check(fit())) {
 		t.Error("(-want +got):\n" + diff)
@@ -85,8 +85,8 @@ func TestWhatEachCheckFinds(t *testing.T) {
 		"clocks may be equal": {func(f *Facts) { f.ClockAhead, f.ClockWidth = 7*time.Second, 3*time.Second }, "clock", Fit, "7s"},
 		"hardly any CPU":      {func(f *Facts) { f.Nodes[0].FreeCPU = 499 }, "free CPU", Bad, "would wait"},
 		"little CPU":          {func(f *Facts) { f.Nodes[0].FreeCPU = 500 }, "free CPU", Note, "shows in its figures"},
-		"tainted":             {func(f *Facts) { f.Nodes[0].Tainted = true }, "free CPU", Note, "0 millicores on 0 nodes are free of requests, 3500 on tainted ones"},
-		"tainted beside":      {func(f *Facts) { f.Nodes = append(f.Nodes, Node{FreeCPU: 9000, Tainted: true}) }, "free CPU", Fit, "3500 millicores on 1 nodes"},
+		"tainted":             {func(f *Facts) { f.Nodes[0].Tainted = true }, "free CPU", Note, "0 millicores are free of requests (nodes: 0), 3500 on tainted ones"},
+		"tainted beside":      {func(f *Facts) { f.Nodes = append(f.Nodes, Node{FreeCPU: 9000, Tainted: true}) }, "free CPU", Fit, "3500 millicores are free of requests (nodes: 1)"},
 		"overcommitted":       {func(f *Facts) { f.Nodes = append(f.Nodes, Node{FreeCPU: -3000}) }, "free CPU", Fit, "3500 millicores"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -75,7 +75,7 @@ var suiteWaits = map[string]string{
 // ending reasons by their word: the condition has it, and a suite's reasons begin with it.
 var ending = map[string]string{
 	v1alpha1.ReasonRemaining:           "Remove the objects that remain: docs/how-to/clean-up.md#objects-remain.",
-	v1alpha1.ReasonSpecRefused:         "Correct the fields in the reasons: `kubectl replab check FILE` lists the errors. See docs/api.md.",
+	v1alpha1.ReasonSpecRefused:         "Correct the fields in the reasons: `kubectl replab check FILE` lists the errors. See docs/reference/api.md.",
 	v1alpha1.ReasonNotFound:            "Create the missing object first, in the experiment's namespace: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonObjectRefused:       "Change the quota, pod security, webhook or right in the reason: docs/reference/conditions.md#reasons.",
 	v1alpha1.ReasonImageCannotBePulled: "Check the spec's images, the chart's images and pods.all.imagePullSecrets: docs/how-to/install.md.",
