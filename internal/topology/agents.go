@@ -100,7 +100,7 @@ func StateOf(all []Told, waits string) State {
 // failover is a term of a node that began when another node's had ended, by the clock of the later node's agent.
 func failover(node string, t wire.WriterTerm) Failover {
 	f := Failover{
-		Clock: node, OldWriter: t.After, NewWriter: node, DetectedAt: t.From, PromotedAt: &t.From, Undetected: t.NoticedAt == nil,
+		Clock: node, OldWriter: t.After, NewWriter: node, DetectedAt: t.From, PromotedAt: &t.From, ClosedAt: t.ClosedAt, Undetected: t.NoticedAt == nil,
 		Waits: t.AfterCounts && t.Switchover == "", Planned: t.Switchover != "", OldServes: t.Switchover != "",
 	}
 	if t.NoticedAt != nil {

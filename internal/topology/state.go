@@ -19,6 +19,8 @@ type Failover struct {
 	PromotedAt *metav1.MicroTime `json:"promotedAt,omitempty"`
 	// Seen tells that PromotedAt is when the new writer was looked at and found open for writes, as it may have been for some time.
 	Seen bool `json:"seen,omitempty"`
+	// ClosedAt is when the new writer was last seen closed before PromotedAt; nil where it was not seen.
+	ClosedAt *metav1.MicroTime `json:"closedAt,omitempty"`
 	// Unapplied counts the transactions that the new writer had received and not applied when it was chosen to be opened.
 	Unapplied int64 `json:"unapplied,omitempty"`
 	// Undetected tells that the time of the decision is unknown: DetectedAt is then PromotedAt.

@@ -27,6 +27,17 @@ func TestAFailoversOutageTellsWhatTheRecorderSlept(t *testing.T) {
 	}
 }
 
+// TestAPromotionThatWasSeen took the time until the look that saw it, or less.
+func TestAPromotionThatWasSeen(t *testing.T) {
+	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.Recorder.Clocks = []wire.Clock{evidencetest.Clock("db-0", 0, 0), evidencetest.Clock("director", 8, 12)}
+	e.State.Failovers[0].Seen, e.State.Failovers[0].ClosedAt = true, evidencetest.AtPtr(31_450)
+	Judge(e, &s)
+	if got := boundsOf(s, "failover.promotionMilliseconds"); got != "450 to 500" {
+		t.Errorf("the promotion took %s ms", got)
+	}
+}
+
 // sound has a failover from 30,000 to 32,000 ms; its manager's clock is 10 ms ahead, or a little more or less.
 func TestFailover(t *testing.T) {
 	told := func(from, to string, detected, promoted int64) topology.Failover {
@@ -84,8 +95,19 @@ func TestFailover(t *testing.T) {
 		"one that was seen to be open after it had acknowledged was open by then": {func(e *evidence.Run) {
 			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 31_000, 32_030)}
 			e.State.Failovers[0].Seen = true
-		}, "crash db-0 db-1 2000; 990 1010 0 -2 to 3"},
-		"one that was seen to be open before it acknowledged is told as it was seen": {func(e *evidence.Run) { e.State.Failovers[0].Seen = true }, "crash db-0 db-1 2000; 990 500 510 508 to 513"},
+		}, "crash db-0 db-1 2000; 990 1010 0 -2 to 1013"},
+		"one that was seen to be open before it acknowledged may have been so since the decision": {func(e *evidence.Run) { e.State.Failovers[0].Seen = true }, "crash db-0 db-1 2000; 990 500 510 508 to 1013"},
+		"or since it was last seen closed": {func(e *evidence.Run) {
+			e.State.Failovers[0].Seen, e.State.Failovers[0].ClosedAt = true, evidencetest.AtPtr(31_450)
+		}, "crash db-0 db-1 2000; 990 500 510 508 to 563"},
+		"of one of which nobody noted the decision it may have been open for the whole outage": {func(e *evidence.Run) {
+			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 31_500, 31_500)}
+			e.State.Failovers[0].Seen, e.State.Failovers[0].Undetected = true, true
+		}, "crash db-0 db-1 2000; absent absent 510 508 to 2513"},
+		"nor is it another where it was seen late": {func(e *evidence.Run) {
+			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 32_050, 32_050)}
+			e.State.Failovers[0].Seen, e.State.Failovers[0].Undetected, e.State.Failovers[0].ClosedAt = true, true, evidencetest.AtPtr(31_910)
+		}, "crash db-0 db-1 2000; absent absent 0 -2 to 103"},
 		"one that was opened after it had acknowledged is another": {func(e *evidence.Run) {
 			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 31_000, 32_030)}
 		}, "crash db-0 db-1 2000; absent absent absent unknown"},
@@ -96,9 +118,13 @@ func TestFailover(t *testing.T) {
 		"nor are there any where the new writer does not answer": {func(e *evidence.Run) {
 			e.State.Failovers, e.State.Silent = nil, []string{"db-1"}
 		}, "crash db-0 db-1 2000; absent absent absent unknown"},
-		"nor where the old one does not, which alone knows whether it was asked": {func(e *evidence.Run) {
+		"nor where a switchover was asked for, and the old one does not answer, which alone knows of it": {func(e *evidence.Run) {
 			e.State.Silent = []string{"db-0"}
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionSwitchover}}
 		}, "crash db-0 db-1 2000; absent absent absent unknown"},
+		"nobody asked the old one that does not answer": {func(e *evidence.Run) {
+			e.State.Silent = []string{"db-0"}
+		}, "crash db-0 db-1 2000; 990 500 510 508 to 513"},
 		"a third that does not answer knows nothing of it": {func(e *evidence.Run) {
 			e.State.Silent = []string{"db-2"}
 		}, "crash db-0 db-1 2000; 990 500 510 508 to 513"},

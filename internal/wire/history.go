@@ -29,6 +29,9 @@ type WriterTerm struct {
 	After string `json:"after,omitempty"`
 	// NoticedAt is when this node first saw that After was lost, or when its manager decided to promote its server.
 	NoticedAt *metav1.MicroTime `json:"noticedAt,omitempty"`
+	// ClosedAt is when this node's server was last seen closed for writes before From, where From is when it was first seen open; absent where
+	// it was not seen. Of managers alone.
+	ClosedAt *metav1.MicroTime `json:"closedAt,omitempty"`
 	// AfterCounts tells that After still was one of the group's members when this one took over: a commit may have had to wait until the
 	// others had given it up. Of members of a group alone.
 	AfterCounts bool `json:"afterCounts,omitempty"`

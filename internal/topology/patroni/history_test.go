@@ -17,11 +17,11 @@ func TestFailoversAreTermsAfterAnothersEnd(t *testing.T) {
 		{From: moment(8), To: momentPtr(20), After: "a-db-0"},
 		{From: moment(50), After: "a-db-2"},
 	}
-	all["a-db-1"].Terms = []wire.WriterTerm{{From: moment(22), To: momentPtr(30), After: "a-db-0", NoticedAt: momentPtr(21)}}
+	all["a-db-1"].Terms = []wire.WriterTerm{{From: moment(22), To: momentPtr(30), After: "a-db-0", NoticedAt: momentPtr(21), ClosedAt: momentPtr(21)}}
 	all["a-db-2"].Terms = []wire.WriterTerm{{From: moment(40), To: momentPtr(45), After: "a-db-1", NoticedAt: momentPtr(39)}}
 	state := assess(t, params(), all)
 	want := []topology.Failover{
-		{Clock: "a-db-1", OldWriter: "a-db-0", NewWriter: "a-db-1", DetectedAt: moment(21), PromotedAt: momentPtr(22), Seen: true},
+		{Clock: "a-db-1", OldWriter: "a-db-0", NewWriter: "a-db-1", DetectedAt: moment(21), PromotedAt: momentPtr(22), Seen: true, ClosedAt: momentPtr(21)},
 		{Clock: "a-db-2", OldWriter: "a-db-1", NewWriter: "a-db-2", DetectedAt: moment(39), PromotedAt: momentPtr(40), Seen: true},
 		{Clock: "a-db-0", OldWriter: "a-db-2", NewWriter: "a-db-0", DetectedAt: moment(50), PromotedAt: momentPtr(50), Seen: true, Undetected: true},
 	}

@@ -173,6 +173,7 @@ var (
 	MayHaveTakenOver    = clause("%s, and may have taken over for longer")
 	SideBySide          = clause("%s, and clients may have written to %s and %s side by side after a switchover")
 	TwoClocks           = clause("it rests on two clocks")
+	SeenOpen            = clause("the new primary was seen open, and may have been so since the look before")
 	NotEnded            = clause("it had not ended when the probe did")
 	WritesUnnamed       = clause("%d acknowledged writes named no node")
 	FailoverDecided     = clause("from %s to %s, decided at %s by the clock of %s")

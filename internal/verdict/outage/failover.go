@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/timespan"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/degraded"
@@ -117,10 +118,10 @@ const followed = 5 * time.Second
 // failover, and its moments lie within it as far as clocks can tell.
 func phases(e evidence.Run, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	m := managed(e, gap)
-	if m == nil || !evidence.Unanswered(e, m.OldWriter).None() { // whether it was asked for may be known to the old writer alone
+	if m == nil || perhapsPlanned(e, m) {
 		return
 	}
-	m = openedInTime(e, *m, gap)
+	m, _ = openedInTime(e, *m, gap)
 	f.Planned = m.Planned
 	if !m.Undetected {
 		f.DetectedTime = &m.DetectedAt
@@ -144,6 +145,39 @@ func phases(e evidence.Run, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	if !m.Waits {
 		f.RoutingMilliseconds = ptr.To(gap.NextAcknowledgedAt.Sub(promoted).Milliseconds())
 	}
+}
+
+// boundPhases says how far the phases are from exact: two of them rest on two clocks, and where the new writer was only seen to be open, it may
+// have been so since the look before.
+func boundPhases(b *figure.Bounds, e evidence.Run, s *evidence.Status, m topology.Failover, gap wire.Gap) {
+	_, unseen := openedInTime(e, m, gap)
+	late := evidence.Milliseconds(unseen.Microseconds())
+	if v := s.Failover.PromotionMilliseconds; v != nil {
+		b.Between(figure.Promotion.Path(), max(0, *v-late), *v, finding.Of(finding.SeenOpen).String())
+	}
+	clock := s.Failover.Clock
+	if clock == nil {
+		return
+	}
+	by := evidence.Milliseconds((clock.MostAheadMicroseconds - clock.LeastAheadMicroseconds + 1) / 2) // the middle of the clock's bounds was taken
+	between := func(p figure.Phase, late int64, because finding.Finding) {
+		if v := figure.At(s, p.Path()); v != nil && by+late > 0 {
+			b.Between(p.Path(), *v-by, *v+by+late+1, because.String()) // it was cut to whole milliseconds
+		}
+	}
+	between(figure.Detection, 0, finding.Of(finding.TwoClocks))
+	if late > by {
+		between(figure.Routing, late, finding.Of(finding.SeenOpen))
+	} else {
+		between(figure.Routing, late, finding.Of(finding.TwoClocks))
+	}
+}
+
+// perhapsPlanned: a switchover was asked for, which may be known to the old writer alone, and that does not answer.
+func perhapsPlanned(e evidence.Run, m *topology.Failover) bool {
+	return !evidence.Unanswered(e, m.OldWriter).None() && slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
+		return evidence.ActionOf(e.Spec, f) == v1alpha1.ActionSwitchover
+	})
 }
 
 // failoverUnknown says why there may have been another failover than the one that is stated, or one where none is.
@@ -244,16 +278,33 @@ func restartedInPlace(e evidence.Run, status *evidence.Status) []finding.Finding
 	return found
 }
 
-// openedInTime is a failover whose new writer was open at its first acknowledgement, and at the latest when it was seen to be.
-func openedInTime(e evidence.Run, m topology.Failover, gap wire.Gap) *topology.Failover {
-	clock := evidence.ClockOf(e.Recorder, m.Clock)
-	if !m.Seen || clock == nil {
-		return &m
+// openedInTime is a failover whose new writer was open at its first acknowledgement, and at the latest when it was seen to be. unseen is for how
+// long before it may have been open already.
+func openedInTime(e evidence.Run, m topology.Failover, gap wire.Gap) (opened *topology.Failover, unseen time.Duration) {
+	if !m.Seen {
+		return &m, 0
 	}
-	if late := evidence.Told(m.PromotedAt.Time, *clock).Middle().Sub(gap.NextAcknowledgedAt.Time); late > 0 {
-		m.PromotedAt = new(metav1.NewMicroTime(timespan.Later(m.PromotedAt.Add(-late), m.DetectedAt.Time)))
+	least := closedUntil(m)
+	if clock := evidence.ClockOf(e.Recorder, m.Clock); clock != nil {
+		late := evidence.Told(m.PromotedAt.Time, *clock).Middle().Sub(gap.NextAcknowledgedAt.Time)
+		m.PromotedAt = new(metav1.NewMicroTime(timespan.Later(m.PromotedAt.Add(-max(late, 0)), least)))
 	}
-	return &m
+	if least.IsZero() { // the old writer took writes until then
+		return &m, time.Duration(*gap.DurationMicroseconds) * time.Microsecond
+	}
+	return &m, m.PromotedAt.Sub(least)
+}
+
+// closedUntil is the last moment at which the new writer is known to have been closed, by the manager's clock; zero where none is.
+func closedUntil(m topology.Failover) time.Time {
+	var closed time.Time
+	if m.ClosedAt != nil {
+		closed = m.ClosedAt.Time
+	}
+	if m.Undetected {
+		return closed
+	}
+	return timespan.Later(closed, m.DetectedAt.Time)
 }
 
 // managed returns the failover that the manager tells of between the same two nodes, which it can have carried out within the
@@ -274,8 +325,8 @@ func managed(e evidence.Run, gap wire.Gap) *topology.Failover {
 				before = promoted.Latest
 			}
 			opened := promoted.Earliest
-			if m.Seen {
-				opened = detected.Earliest
+			if closed := closedUntil(m); m.Seen && !closed.IsZero() {
+				opened = evidence.Told(closed, *c).Earliest
 			}
 			if before.Before(gap.LastAcknowledgedAt.Time) || opened.After(gap.NextAcknowledgedAt.Time) {
 				continue

@@ -177,16 +177,8 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	}
 	gap, _, _ := takeover(e)
 	boundSilence(b, "failover.outageMilliseconds", slept(gap))
-	clock := s.Failover.Clock
-	if clock == nil {
-		return
-	}
-	if by := evidence.Milliseconds((clock.MostAheadMicroseconds - clock.LeastAheadMicroseconds + 1) / 2); by > 0 { // the middle of the clock's bounds was taken
-		for _, p := range []figure.Phase{figure.Detection, figure.Routing} {
-			if v := figure.At(s, p.Path()); v != nil {
-				b.Between(p.Path(), *v-by, *v+by+1, finding.Of(finding.TwoClocks).String()) // it was cut to whole milliseconds
-			}
-		}
+	if m := managed(e, gap); m != nil {
+		boundPhases(b, e, s, *m, gap)
 	}
 }
 

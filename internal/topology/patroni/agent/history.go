@@ -18,10 +18,14 @@ type note struct {
 	history.History
 	// Writing is the server's process of the last term while that lasts, else "".
 	Writing string `json:"writing,omitempty"`
-	// Timeline is the latest one that was seen of the last writer, or of those that follow it.
-	Timeline int64 `json:"timeline,omitempty"`
-	// Standby is the server's process that last answered as a standby. Promoted is when it was first seen writable, zero while it is a standby.
+	// Timeline is the latest one that was seen of the last writer, or of those that follow it. WriterTimeline is the one at which Writer was
+	// found to be it.
+	Timeline       int64 `json:"timeline,omitempty"`
+	WriterTimeline int64 `json:"writerTimeline,omitempty"`
+	// Standby is the server's process that last answered as a standby, when asked at Closed. Promoted is when it was first seen writable, zero
+	// while it is a standby.
 	Standby  string    `json:"-"`
+	Closed   time.Time `json:"-"`
 	Promoted time.Time `json:"-"`
 	// CopyingSince is when the node was first seen to become the copy that it still is to become.
 	CopyingSince *metav1.MicroTime `json:"copyingSince,omitempty"`
@@ -52,7 +56,7 @@ func (n *note) turn(self string, s Observation, promotions []time.Time) {
 	n.promote(s)
 	if n.Writing == "" && s.writes() {
 		n.BeginTerm(n.term(s, promotions))
-		n.Writing, n.Writer, n.Timeline = s.Server, self, s.Position.Timeline
+		n.Writing, n.Writer, n.Timeline, n.WriterTimeline = s.Server, self, s.Position.Timeline, s.Position.Timeline
 	}
 }
 
@@ -61,14 +65,18 @@ func (n *note) ends(s Observation) bool {
 	return n.Writing != "" && (s.Server != n.Writing || s.Position != nil && !s.Position.Writable)
 }
 
-// follow notes another leader and its timeline. While this node's term lasts, another leader in the manager's answer is outdated.
+// follow notes another leader and its timeline. While this node's term lasts, another leader in the manager's answer is outdated. A node that
+// holds the lock is the writer once a timeline began with it: it may give the lock up before it is promoted.
 func (n *note) follow(self string, s Observation) {
-	if s.Leader != "" && s.Leader != self && n.Writing == "" {
-		n.Writer = s.Leader
+	other := s.Leader != "" && s.Leader != self && n.Writing == ""
+	if other {
 		n.Timeline = max(n.Timeline, s.LeaderTimeline)
 	}
 	if s.Position != nil && !s.Position.Writable {
 		n.Timeline = max(n.Timeline, s.Position.Timeline)
+	}
+	if other && (n.Writer == "" || n.Timeline > n.WriterTimeline) && s.Leader != n.Writer {
+		n.Writer, n.WriterTimeline = s.Leader, n.Timeline
 	}
 }
 
@@ -78,7 +86,7 @@ func (n *note) promote(s Observation) {
 	switch {
 	case s.Position == nil:
 	case !s.Position.Writable:
-		n.Standby, n.Promoted = s.Server, time.Time{}
+		n.Standby, n.Closed, n.Promoted = s.Server, s.Asked, time.Time{}
 	case n.Standby == s.Server && n.Promoted.IsZero():
 		n.Promoted = s.At
 	}
@@ -88,10 +96,11 @@ func (n *note) promote(s Observation) {
 // and After is unknown.
 func (n *note) term(s Observation, promotions []time.Time) wire.WriterTerm {
 	from := s.At
+	var closed *metav1.MicroTime
 	if n.Standby == s.Server {
-		from = n.Promoted
+		from, closed = n.Promoted, ptr.To(metav1.NewMicroTime(n.Closed))
 	}
-	t := wire.WriterTerm{From: metav1.NewMicroTime(from), After: n.Writer}
+	t := wire.WriterTerm{From: metav1.NewMicroTime(from), After: n.Writer, ClosedAt: closed}
 	if s.Position.Timeline > n.Timeline+1 {
 		t.After = ""
 	}

@@ -63,7 +63,7 @@ func TestWhyANodeTakesNoWrites(t *testing.T) {
 
 func TestALockStandsAsLongAsItWouldWithoutItsManager(t *testing.T) {
 	now := at(100)
-	l := Look{At: now, Server: "p1", Position: &engine.ServerPosition{Writable: true}}
+	l := Look{At: now, Asked: at(99.9), Server: "p1", Position: &engine.ServerPosition{Writable: true}}
 	for name, c := range map[string]struct {
 		answered float64
 		ttl      time.Duration
@@ -76,8 +76,8 @@ func TestALockStandsAsLongAsItWouldWithoutItsManager(t *testing.T) {
 	} {
 		h := answers{node: answer[engine.ManagerNode]{value: engine.ManagerNode{Holds: true}, asked: at(c.answered), at: at(c.answered)}}
 		h.settings.value.TTL = c.ttl
-		if got := h.observation(l, now); got.writes() != c.want {
-			t.Errorf("%s: it writes is %v", name, got.writes())
+		if got := h.observation(l, now); got.writes() != c.want || got.Asked != l.Asked {
+			t.Errorf("%s: it writes is %v, as it was asked at %s", name, got.writes(), got.Asked)
 		}
 	}
 }

@@ -85,14 +85,15 @@ func Measure(tell metrics.Tell, s wire.ManagerState) {
 }
 
 const (
-	// LookInterval is the time between two looks at the server: what is told of when it became writable is at most that much late.
+	// LookInterval is the time between two looks at the server: when it became writable is known to this, on a machine that is not busy.
 	LookInterval = 50 * time.Millisecond
 	freshness    = watch.Freshness
 )
 
-// Look is what is known of the server at a moment. At, Server and Position are as in Observation.
+// Look is what is known of the server at a moment. At, Asked, Server and Position are as in Observation.
 type Look struct {
 	At       time.Time
+	Asked    time.Time
 	Server   string
 	Position *engine.ServerPosition
 	Why      string // Position is nil
@@ -125,13 +126,15 @@ func lookOf(server proc.Process, a watch.Answer[engine.ServerPosition], now time
 	if err := a.Stands(server, now); err != nil {
 		return Look{At: now, Server: server.ID(), Why: err.Error()}
 	}
-	return Look{At: a.At, Server: server.ID(), Position: &a.Value}
+	return Look{At: a.At, Asked: a.Asked, Server: server.ID(), Position: &a.Value}
 }
 
 // Observation is what is known of a node at a moment.
 type Observation struct {
 	// At is when the server answered, or was found to be gone, by the wall clock.
 	At time.Time
+	// Asked is when the question for Position was sent: what the answer says was so at a moment between Asked and At.
+	Asked time.Time
 	// First observation of this agent. When a change since an earlier agent's last observation happened is unknown.
 	First bool
 	// Server is its process, by proc.Process.ID; "" while none runs.

@@ -103,7 +103,7 @@ func (h answers) leader(now time.Time) string {
 func (h answers) observation(l Look, now time.Time) Observation {
 	stands := max(h.settings.value.TTL, freshness)
 	return Observation{
-		At: l.At, Server: l.Server, Position: l.Position,
+		At: l.At, Asked: l.Asked, Server: l.Server, Position: l.Position,
 		Holds:  h.node.value.Holds && now.Sub(h.node.at) <= stands,
 		Leader: h.cluster.value.Leader, LeaderTimeline: h.timeline, LeaderAsked: h.cluster.asked,
 		Answers: h.node.fresh(now), Copying: h.node.value.Copying, Untold: h.node.asked.IsZero(),

@@ -154,6 +154,24 @@ func TestTerms(t *testing.T) {
 			observations: []Observation{writer(0, "p1", 1), gone(10), writer(60, "p2", 3)},
 			want:         "0-10; 60-",
 		},
+		"a third node held the lock, and was not promoted": {
+			observations: []Observation{
+				standby(0, "p1", 1, "a-db-0"), standby(20, "p1", 1, "a-db-2").but(alone), standby(40, "p1", 1, self).but(alone), writer(41, "p1", 2),
+			},
+			want: "41- after a-db-0",
+		},
+		"a third node held the lock after this one, and was not promoted": {
+			observations: []Observation{
+				standby(0, "p1", 1, "a-db-0"), writer(5, "p1", 2), gone(10), gone(20).but(func(s *Observation) { s.Leader, s.LeaderTimeline = "a-db-2", 2 }), writer(40, "p2", 3),
+			},
+			want: "5-10 after a-db-0; 40- after a-db-1",
+		},
+		"a third node was promoted, and the log told of it before its manager": {
+			observations: []Observation{
+				standby(0, "p1", 1, "a-db-0"), standby(20, "p1", 2, "a-db-0"), standby(21, "p1", 2, "a-db-2"), writer(41, "p1", 3),
+			},
+			want: "41- after a-db-2",
+		},
 		"two led after the last that was seen": {
 			observations: []Observation{standby(0, "p1", 4, "a-db-0"), gone(10), writer(60, "p2", 6)},
 			want:         "60-",
@@ -219,6 +237,31 @@ func TestTerms(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.want, toldTerms(n.Terms)); diff != "" {
 				t.Errorf("terms (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestATermTellsWhenItsServerWasLastClosed, when it was asked and not when it answered. Of another process nothing follows.
+func TestATermTellsWhenItsServerWasLastClosed(t *testing.T) {
+	for name, c := range map[string]struct {
+		promoted Observation
+		want     string
+	}{
+		"the same process": {writer(21, "p1", 2), "20.8"},
+		"another process":  {writer(21, "p2", 2), "unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var n note
+			for _, s := range []Observation{standby(0, "p1", 1, "a-db-0"), standby(20.9, "p1", 1, "").but(func(s *Observation) { s.Asked = at(20.8) }), c.promoted} {
+				n.turn(self, s, nil)
+			}
+			got := "unknown"
+			if closed := n.Terms[0].ClosedAt; closed != nil {
+				got = since(*closed)
+			}
+			if got != c.want {
+				t.Errorf("last closed at %s, want %s", got, c.want)
 			}
 		})
 	}

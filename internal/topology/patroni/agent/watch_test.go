@@ -55,13 +55,13 @@ func TestOldAnswersAreNone(t *testing.T) {
 	before := now
 	before.StartTicks--
 	for says, a := range map[string]watch.Answer[engine.ServerPosition]{
-		"":                    {Of: now, At: time.Now().Add(time.Hour)}, // no test is that slow
+		"":                    {Of: now, Asked: time.Now(), At: time.Now().Add(time.Hour)}, // no test is that slow
 		"started anew":        {Of: before, At: time.Now().Add(time.Hour)},
 		"not answer any more": {Of: now, At: time.Now().Add(-2 * freshness)},
 		"broken":              {Of: now, At: time.Now().Add(time.Hour), Err: errors.New("broken")},
 	} {
 		l := lookOf(now, a, time.Now())
-		if (l.Position != nil) != (says == "") || !strings.Contains(l.Why, says) || l.Server == "" {
+		if (l.Position != nil) != (says == "") || l.Asked.IsZero() != (says != "") || !strings.Contains(l.Why, says) || l.Server == "" {
 			t.Errorf("%q: %+v", says, l)
 		}
 	}
