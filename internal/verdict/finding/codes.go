@@ -178,7 +178,7 @@ var (
 	WritesUnnamed       = clause("%d acknowledged writes named no node")
 	FailoverDecided     = clause("from %s to %s, decided at %s by the clock of %s")
 	FailoverCarriedOut  = clause("from %s to %s, decided at %s and carried out at %s by the clock of %s")
-	NoFailoverReported  = clause("no failover was reported")
+	NoFailoverReported  = clause("no takeover between these two was reported")
 )
 
 // Rejoin.
