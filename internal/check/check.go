@@ -218,6 +218,9 @@ func detail(err *field.Error) string {
 	if err.Type == field.ErrorTypeTypeInvalid {
 		_, kind, _ := strings.Cut(err.Detail, "must be of type ")
 		kind, _, _ = strings.Cut(kind, ":")
+		if kind == "string" {
+			return "must be of type string. Put the value in quotes."
+		}
 		return "must be of type " + types.Replace(kind) + ". Correct the value."
 	}
 	detail := strings.TrimPrefix(err.Detail, err.Field+" in body ")
@@ -229,7 +232,7 @@ func detail(err *field.Error) string {
 		return "Required value. Set it."
 	case err.Type == field.ErrorTypeNotSupported:
 		said, list, _ := strings.Cut(err.ErrorBody(), ": supported values: ")
-		return fmt.Sprintf("%s. Use one of the supported values: %s.", said, near(fmt.Sprint(err.BadValue), list))
+		return fmt.Sprintf("%s. Use %s.", said, near(fmt.Sprint(err.BadValue), list))
 	case !strings.HasSuffix(detail, "."):
 		detail += ". Correct the value."
 	}
@@ -262,16 +265,16 @@ func wrong(path, detail string) *field.Error {
 	return &field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{}, Detail: detail}
 }
 
-// near are the supported values: all of a few, and of many those that begin like the wrong one.
+// near are the supported values to choose from: all of a few, and of many those that begin like the wrong one.
 func near(value, list string) string {
 	const few = 12
 	all := strings.Split(list, ", ")
 	if len(all) <= few {
-		return list
+		return "one of the supported values: " + list
 	}
 	all = slices.DeleteFunc(all, func(s string) bool { return !strings.HasPrefix(strings.Trim(s, `"`), value[:min(2, len(value))]) })
 	if len(all) == 0 || len(all) > few {
-		return "those in docs/reference/api.md"
+		return "one of the supported values: those in docs/reference/api.md"
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(all, " or ")
 }

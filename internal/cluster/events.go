@@ -16,8 +16,9 @@ func (c *Cluster) Refusals(ctx context.Context, x *v1alpha1.ReplicationExperimen
 	var found []corev1.Event
 	err := pages(ctx, c.Client, func(page *corev1.EventList) bool {
 		for _, e := range page.Items {
-			// The names of an experiment's objects begin with its own; an event from before it began is about another of that name.
-			if strings.HasPrefix(e.InvolvedObject.Name, x.Name+"-") && e.CreationTimestamp.After(x.CreationTimestamp.Time) {
+			// The names of an experiment's objects begin with its own; an event from before it began is about another of that name. Times have
+			// whole seconds, and an event that is repeated keeps its first.
+			if strings.HasPrefix(e.InvolvedObject.Name, x.Name+"-") && !e.CreationTimestamp.Before(&x.CreationTimestamp) {
 				found = append(found, e)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -127,11 +128,12 @@ func TestMachinesAreReadByName(t *testing.T) {
 }
 
 func TestRefusalsAreReadInPages(t *testing.T) {
-	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
+	began := metav1.Now()
+	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "x", CreationTimestamp: began}}
 	l := &large{events: make([]corev1.Event, 950)}
-	for _, i := range []int{0, 500, 949} {
+	for i, since := range map[int]time.Duration{0: 0, 500: time.Second, 949: time.Hour, 7: -time.Second} { // of the last before, another experiment's
 		l.events[i].InvolvedObject.Name = "x-db"
-		l.events[i].CreationTimestamp = metav1.Now()
+		l.events[i].CreationTimestamp = metav1.NewTime(began.Add(since))
 	}
 	found, err := (&Cluster{Client: l.client()}).Refusals(t.Context(), x)
 	if err != nil || len(found) != 3 || l.most > pageSize {

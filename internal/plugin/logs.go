@@ -70,7 +70,10 @@ func (l *logs) run(ctx context.Context, name string, parts []string) error {
 		if _, err := c.Experiment(ctx, name); err != nil {
 			return err
 		}
-		return fmt.Errorf("experiment %s has no such pods. After a run that passed they are removed, unless spec.keep is Always. See `kubectl replab describe %s`", name, name)
+		if l.options.Previous {
+			return fmt.Errorf("experiment %s has no such container that was restarted in its pod: leave -p out", name)
+		}
+		return fmt.Errorf("experiment %s has no such pods: they were deleted, or removed after the run, as spec.keep says. See `kubectl replab describe %s`", name, name)
 	}
 	return l.print(ctx, c, sources)
 }

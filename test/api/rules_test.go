@@ -72,7 +72,7 @@ func TestCheckAnswersLikeTheAPIServer(t *testing.T) {
 			}
 			for _, wrong := range answer.Schema {
 				detail := wrong.Detail
-				for _, remedy := range []string{". Correct the value", ". Keep one", ". Use ", ". Set it"} {
+				for _, remedy := range []string{". Correct the value", ". Put the value in quotes", ". Keep one", ". Use ", ". Set it"} {
 					detail, _, _ = strings.Cut(detail, remedy)
 				}
 				if strings.HasPrefix(detail, "should match ") { // check has words for the expression

@@ -104,7 +104,7 @@ func Unfit(all []Finding) bool {
 }
 
 func unknown(what string, err error) Finding {
-	return Finding{Note, what, "could not be checked: " + err.Error()}
+	return Finding{Note, what, "could not be checked: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
 }
 
 func crd(f Facts) Finding {
