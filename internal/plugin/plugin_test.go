@@ -62,9 +62,15 @@ type running struct {
 
 func begin(t *testing.T, namespace string, args ...string) *running {
 	t.Helper()
+	return beginAs(t, &Options{}, namespace, args...)
+}
+
+// beginAs begins a command with options of its own.
+func beginAs(t *testing.T, o *Options, namespace string, args ...string) *running {
+	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
 	r := &running{out: &writer{}, err: &writer{}, code: make(chan int, 1), leave: leave}
-	o := &Options{IOStreams: r.out.streams(r.err), Version: "v1.2.3", Servers: engines, look: quick}
+	o.IOStreams, o.Version, o.Servers, o.look = r.out.streams(r.err), "v1.2.3", engines, quick
 	args = append([]string{"--kubeconfig", kubetest.Kubeconfig(t), "--cache-dir", t.TempDir(), "--namespace", namespace}, args...)
 	go func() { r.code <- execute(ctx, o, args) }()
 	return r

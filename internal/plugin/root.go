@@ -44,6 +44,7 @@ type Options struct {
 
 	drawn io.Writer     // the standard output as it is, for what the plugin itself draws
 	look  time.Duration // between two looks at a run; 0 is the default
+	alone time.Duration // how long a run is followed that no operator looks at; 0 is the default
 }
 
 // Main carries out a command line and returns the exit code. Its first word is the name of the program.

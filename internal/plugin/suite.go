@@ -30,11 +30,18 @@ func (o *Options) followSuite(ctx context.Context, c Cluster, name string, uid t
 	begun := time.Now()
 	progress := suiteProgress{o: o, drawn: !d.plain && o.terminal()}
 	key := client.ObjectKey{Namespace: c.Namespace, Name: name}
-	s, err := runs.Follow(ctx, c.Cluster, key, uid, d.timeout, progress.see)
+	ctx, attention := watched(ctx, o.patience())
+	defer attention.leave(nil)
+	s, err := runs.Follow(ctx, c.Cluster, key, uid, d.timeout, func(s *v1alpha1.ReplicationSuite, away error) {
+		progress.see(s, away)
+		if away == nil {
+			attention.look(time.Now(), s.Status.ObservedGeneration == s.Generation || len(s.Status.Conditions) > 0)
+		}
+	})
 	progress.clear()
-	of := followed{noun: suiteNoun, argument: suiteNoun + "/" + name, name: key, after: d.timeout, step: "has not ended"}
+	of := followed{noun: suiteNoun, argument: suiteNoun + "/" + name, name: key, after: d.timeout, step: "has not ended", unseen: !attention.paid}
 	of.over = s != nil && s.Status.Verdict != ""
-	if code, err := o.left(of, err, time.Since(begun)); code != ExitOK {
+	if code, err := o.left(of, cause(ctx, err), time.Since(begun)); code != ExitOK {
 		return conclusion{code: code}, err
 	}
 	fmt.Fprintln(o.Out)

@@ -164,7 +164,7 @@ func TestCtrlCInAPipe(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != ExitInterrupted || !strings.HasPrefix(errs.String(), "\nExperiment semisync goes on. Come back: kubectl replab watch semisync -n "+here) {
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != ExitInterrupted || !strings.HasPrefix(errs.String(), "\nExperiment semisync waits for an operator. Come back: kubectl replab watch semisync -n "+here) {
 		t.Errorf("%v: %s%s", err, out.String(), errs.String())
 	}
 }

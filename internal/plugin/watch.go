@@ -86,7 +86,7 @@ func ending(code int) error {
 // follow shows the run with a UID until its verdict.
 func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.UID, d display) (conclusion, error) {
 	key := client.ObjectKey{Namespace: c.Namespace, Name: name}
-	w := &watcher{cluster: c, name: key, uid: uid, limit: d.timeout, now: time.Now}
+	w := &watcher{cluster: c, name: key, uid: uid, limit: d.timeout, alone: o.patience(), now: time.Now}
 	begun := time.Now()
 	var x *v1alpha1.ReplicationExperiment
 	var err error
@@ -95,7 +95,7 @@ func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.
 	} else {
 		x, err = o.screen(ctx, w)
 	}
-	of := followed{noun: experimentNoun, argument: name, name: key, after: d.timeout, step: "is still at " + stands(x)}
+	of := followed{noun: experimentNoun, argument: name, name: key, after: d.timeout, step: "is still at " + stands(x), unseen: !w.attended}
 	of.over = x != nil && x.Status.Verdict != ""
 	if code, err := o.left(of, err, time.Since(begun)); code != ExitOK {
 		return conclusion{code: code}, err
@@ -111,6 +111,7 @@ type followed struct {
 	noun, argument string // argument names it in commands
 	name           client.ObjectKey
 	over           bool // the verdict was seen
+	unseen         bool // no operator has written a status
 	after          time.Duration
 	step           string // where it stands
 }
@@ -124,8 +125,15 @@ func (o *Options) left(f followed, err error, took time.Duration) (code int, _ e
 	switch {
 	case err == nil, apierrors.IsNotFound(err) && f.over: // its ttl removed it
 		return ExitOK, nil
+	case errors.Is(err, errUnattended):
+		return ExitNotRun, fmt.Errorf("%s %s has not begun: no operator of namespace %s has looked at it for %s: kubectl replab doctor -n %[3]s",
+			f.noun, f.name.Name, f.name.Namespace, follow.Seconds(o.patience()))
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(o.ErrOut, "\n%s %s goes on. Come back: %s; end it: %s\n", capital(f.noun), f.name.Name, command("watch"), command("abort"))
+		goesOn := "goes on"
+		if f.unseen {
+			goesOn = "waits for an operator"
+		}
+		fmt.Fprintf(o.ErrOut, "\n%s %s %s. Come back: %s; end it: %s\n", capital(f.noun), f.name.Name, goesOn, command("watch"), command("abort"))
 		return ExitInterrupted, nil
 	case apierrors.IsNotFound(err):
 		return ExitNotRun, fmt.Errorf("%s %s was deleted before its verdict was seen", f.noun, f.name.Name)
@@ -200,7 +208,10 @@ type watcher struct {
 	name    client.ObjectKey
 	uid     types.UID
 	limit   time.Duration
+	alone   time.Duration // how long it is followed while no operator looks at it
 	now     func() time.Time
+
+	attended bool // an operator has written a status
 
 	live   *wire.RecorderLive
 	silent string
@@ -209,15 +220,20 @@ type watcher struct {
 
 // follow calls see with each view of the run, from the first answer on.
 func (w *watcher) follow(ctx context.Context, see func(follow.View)) (*v1alpha1.ReplicationExperiment, error) {
-	return runs.Follow(ctx, w.cluster.Cluster, w.name, w.uid, w.limit, func(x *v1alpha1.ReplicationExperiment, away error) {
+	ctx, attention := watched(ctx, w.alone)
+	defer attention.leave(nil)
+	x, err := runs.Follow(ctx, w.cluster.Cluster, w.name, w.uid, w.limit, func(x *v1alpha1.ReplicationExperiment, away error) {
 		switch {
 		case x == nil:
 		case away != nil:
 			see(follow.View{Experiment: x, Age: age(x, w.now()), Live: w.live, Away: away.Error()})
 		default:
 			see(w.view(ctx, x))
+			attention.look(w.now(), x.Status.Phase != "" || x.Status.ObservedGeneration == x.Generation || len(x.Status.Conditions) > 0)
 		}
 	})
+	w.attended = attention.paid
+	return x, cause(ctx, err)
 }
 
 func age(x *v1alpha1.ReplicationExperiment, now time.Time) time.Duration {

@@ -80,7 +80,7 @@ func (e *Events) Next(v View) []Event {
 	}
 	if v.Away == "" && !e.alone && len(v.Experiment.Status.Conditions) == 0 && v.Age-e.since >= aloneAfter {
 		e.alone = true
-		add("no operator has looked at it: kubectl replab doctor")
+		add("no operator has looked at it; it may watch other namespaces than %[1]s: kubectl replab doctor -n %[1]s", v.Experiment.Namespace)
 	}
 	if s, ok := v.Stage(); ok && s.Name != e.stage {
 		e.stage = s.Name

@@ -97,7 +97,7 @@ func TestOneThatNobodyWorksOn(t *testing.T) {
 	v := followtest.Run()[0]
 	for age, want := range map[time.Duration]int{29 * time.Second: 0, 31 * time.Second: 1} {
 		v.Age = age
-		if got := strings.Count(told(follow.Events{}, []follow.View{v, v}), "no operator has looked at it: kubectl replab doctor"); got != want {
+		if got := strings.Count(told(follow.Events{}, []follow.View{v, v}), "no operator has looked at it; it may watch other namespaces than default: kubectl replab doctor -n default"); got != want {
 			t.Errorf("at %v told %d times", age, got)
 		}
 	}
