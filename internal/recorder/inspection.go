@@ -91,6 +91,16 @@ func (i *inspection) start() {
 	i.begun = true
 }
 
+// lose tells that the load began with an earlier recorder, which had looked before it. A look of now is no substitute.
+func (i *inspection) lose() {
+	i.start()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for n := range i.before {
+		i.before[n] = inspected{err: "the reading before the load was lost when the recorder ended"}
+	}
+}
+
 // finish looks at every node once more, and again where it does not answer.
 func (i *inspection) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lastLooksTimeout)

@@ -188,8 +188,12 @@ func (w *recorder) resume() {
 	if w.results.Load() != nil {
 		return
 	}
+	at := w.state.get().LoadStartedAt
+	if at != nil {
+		w.probes.inspection.lose() // before it can look
+	}
 	w.probes.watch()
-	if at := w.state.get().LoadStartedAt; at != nil {
+	if at != nil {
 		w.probes.start(at.Time)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
@@ -45,14 +46,17 @@ func fileHolds(t *testing.T, path string, want []byte) bool {
 
 func TestARecorderRestartedDuringTheLoadSaysThatItsFiguresAreIncomplete(t *testing.T) {
 	b := newBench(t, answering(201))
-	_, stop := b.run()
+	b.cfg.Nodes = []wire.Node{{Name: "db-0", Host: "127.0.0.1"}}
+	w, stop := b.run()
+	w.probes.inspection.pause = time.Millisecond // no server answers
 	for range 3 {
 		b.register()
 	}
 	eventually(t, "the start of the load is published", func() bool { return b.board.state(t).LoadStartedAt != nil })
 	before := b.board.state(t)
 	stop()
-	b.run()
+	w, _ = b.run()
+	w.probes.inspection.pause = time.Millisecond
 	eventually(t, "the restart is published", func() bool { return b.board.state(t).Restarts == 1 })
 	for range 2 {
 		b.register()
@@ -64,8 +68,11 @@ func TestARecorderRestartedDuringTheLoadSaysThatItsFiguresAreIncomplete(t *testi
 	if want := (wire.LedgerCounts{Sent: 5, Acknowledged: 5}); got.Writes != want {
 		t.Errorf("writes %+v, want %+v", got.Writes, want)
 	}
-	if !strings.Contains(got.Incomplete, "restarted during the load") || got.Restarts != 1 {
+	if !strings.Contains(got.Incomplete, "the recorder was restarted, or its pod replaced, during the load") || got.Restarts != 1 {
 		t.Errorf("incomplete %q, %d restarts", got.Incomplete, got.Restarts)
+	}
+	if len(got.Settings) != 1 || got.Settings[0].Unread != "the reading before the load was lost when the recorder ended" {
+		t.Errorf("settings %+v", got.Settings)
 	}
 }
 

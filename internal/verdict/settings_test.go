@@ -75,6 +75,19 @@ func TestWhatTheServersRanWithDecidesTheVerdict(t *testing.T) {
 	}
 }
 
+// TestRestartedRecorderIsTheOnlyReason: the reading before the load was lost with it, and is no reason of its own.
+func TestRestartedRecorderIsTheOnlyReason(t *testing.T) {
+	e := evidencetest.Sound()
+	e.Recorder.Incomplete = "it was restarted"
+	e.Recorder.Settings = []wire.NodeSettings{{Node: "db-0", Unread: "lost"}, {Node: "db-1", Unread: "lost"}}
+	var status v1alpha1.ReplicationExperimentStatus
+	Judge(e, &status)
+	const why = "The recorder's figures are incomplete: it was restarted."
+	if status.Verdict != v1alpha1.VerdictInconclusive || !slices.Equal(status.Reasons, []string{why}) {
+		t.Errorf("%s: %q", status.Verdict, status.Reasons)
+	}
+}
+
 func TestTheServersVersionsStandInTheStatus(t *testing.T) {
 	e := evidencetest.Sound()
 	other := func(n *wire.NodeSettings) { n.Version = "8.4.0 (Percona)" }

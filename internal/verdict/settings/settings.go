@@ -90,7 +90,9 @@ func settingsUnknown(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	for _, n := range settingsOf(e) {
 		if n.Unread != "" {
-			found = append(found, finding.Of(finding.NodeSettingsUnread, n.Node, n.Unread))
+			if e.Recorder.Incomplete == "" { // else an earlier recorder may have read them, which is a reason already
+				found = append(found, finding.Of(finding.NodeSettingsUnread, n.Node, n.Unread))
+			}
 			continue
 		}
 		if n.UnreadAfter != "" && !downAtTheEnd(e, n.Node) {
