@@ -95,7 +95,7 @@ func TestFailover(t *testing.T) {
 		"one that was seen to be open after it had acknowledged was open by then": {func(e *evidence.Run) {
 			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 31_000, 32_030)}
 			e.State.Failovers[0].Seen = true
-		}, "crash db-0 db-1 2000; 990 1010 0 -2 to 1013"},
+		}, "crash db-0 db-1 2000; 990 1010 0 0 to 1013"},
 		"one that was seen to be open before it acknowledged may have been so since the decision": {func(e *evidence.Run) { e.State.Failovers[0].Seen = true }, "crash db-0 db-1 2000; 990 500 510 508 to 1013"},
 		"or since it was last seen closed": {func(e *evidence.Run) {
 			e.State.Failovers[0].Seen, e.State.Failovers[0].ClosedAt = true, evidencetest.AtPtr(31_450)
@@ -107,7 +107,7 @@ func TestFailover(t *testing.T) {
 		"nor is it another where it was seen late": {func(e *evidence.Run) {
 			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 32_050, 32_050)}
 			e.State.Failovers[0].Seen, e.State.Failovers[0].Undetected, e.State.Failovers[0].ClosedAt = true, true, evidencetest.AtPtr(31_910)
-		}, "crash db-0 db-1 2000; absent absent 0 -2 to 103"},
+		}, "crash db-0 db-1 2000; absent absent 0 0 to 103"},
 		"one that was opened after it had acknowledged is another": {func(e *evidence.Run) {
 			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 31_000, 32_030)}
 		}, "crash db-0 db-1 2000; absent absent absent unknown"},

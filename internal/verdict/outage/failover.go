@@ -160,16 +160,16 @@ func boundPhases(b *figure.Bounds, e evidence.Run, s *evidence.Status, m topolog
 		return
 	}
 	by := evidence.Milliseconds((clock.MostAheadMicroseconds - clock.LeastAheadMicroseconds + 1) / 2) // the middle of the clock's bounds was taken
-	between := func(p figure.Phase, late int64, because finding.Finding) {
-		if v := figure.At(s, p.Path()); v != nil && by+late > 0 {
-			b.Between(p.Path(), *v-by, *v+by+late+1, because.String()) // it was cut to whole milliseconds
-		}
+	// They were cut to whole milliseconds.
+	if v := s.Failover.DetectionMilliseconds; v != nil && by > 0 {
+		b.Between(figure.Detection.Path(), *v-by, *v+by+1, finding.Of(finding.TwoClocks).String())
 	}
-	between(figure.Detection, 0, finding.Of(finding.TwoClocks))
-	if late > by {
-		between(figure.Routing, late, finding.Of(finding.SeenOpen))
-	} else {
-		between(figure.Routing, late, finding.Of(finding.TwoClocks))
+	if v := s.Failover.RoutingMilliseconds; v != nil && by+late > 0 {
+		why := finding.TwoClocks
+		if late > by {
+			why = finding.SeenOpen
+		}
+		b.Between(figure.Routing.Path(), max(0, *v-by), *v+by+late+1, finding.Of(why).String()) // it was open before it acknowledged
 	}
 }
 
