@@ -138,6 +138,16 @@ func (x *ReplicationSuite) Ended() bool {
 	return Ended(x.Status.Conditions, x.Status.StartTime, x.Generation, x.Status.ObservedGeneration)
 }
 
+// Attended tells whether an operator has written the status for this spec.
+func (x *ReplicationExperiment) Attended() bool {
+	return x.Status.Phase != "" || x.Status.ObservedGeneration == x.Generation || len(x.Status.Conditions) > 0
+}
+
+// Attended tells whether an operator has written the status for this spec.
+func (x *ReplicationSuite) Attended() bool {
+	return x.Status.ObservedGeneration == x.Generation || len(x.Status.Conditions) > 0
+}
+
 // Renew clears the status of an experiment that begins anew. It keeps observedGeneration: an operator has looked at the earlier spec.
 func (x *ReplicationExperiment) Renew() {
 	if s := x.Status; BeginsAnew(s.Conditions, s.StartTime, x.Generation, s.ObservedGeneration) {

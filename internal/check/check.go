@@ -217,8 +217,8 @@ func inWords(errs field.ErrorList) (all field.ErrorList) {
 func detail(err *field.Error) string {
 	if err.Type == field.ErrorTypeTypeInvalid {
 		_, kind, _ := strings.Cut(err.Detail, "must be of type ")
-		kind, _, _ = strings.Cut(kind, ":")
-		if kind == "string" {
+		kind, got, _ := strings.Cut(kind, ":")
+		if scalar := strings.Trim(got, ` "`); kind == "string" && (scalar == "integer" || scalar == "number" || scalar == "boolean") {
 			return "must be of type string. Put the value in quotes."
 		}
 		return "must be of type " + types.Replace(kind) + ". Correct the value."

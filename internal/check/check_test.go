@@ -58,6 +58,8 @@ func TestMessagesSayWhichCharactersToUse(t *testing.T) {
 		{"metadata: {name: a}", "metadata: {name: a, labels: {'a b': c}}", `metadata.labels: Invalid value: "a b". Use letters, digits, '-', '_' and '.', with a letter or digit first and last.`},
 		{"load: {stages: [{name: a, durationSeconds: 9, users: 1}]}", "", "spec.load: Required value. Set it."},
 		{"stages: [{name: a", "stages: [{name: 1A", "spec.load.stages[0].name: should match a name. Use lower-case letters, digits and '-', a letter first and no '-' last."},
+		{"type: Single", "type: Single, image: 8", "spec.topology.image: must be of type string. Put the value in quotes."},
+		{"type: Single", "type: Single, image: [a]", "spec.topology.image: must be of type string. Correct the value."},
 		{"spec: {", `spec: {"a\nb": 1, `, "spec.a b: unknown field. Correct its name or place, or remove it."},
 	} {
 		x := &unstructured.Unstructured{}

@@ -35,7 +35,7 @@ func (o *Options) followSuite(ctx context.Context, c Cluster, name string, uid t
 	s, err := runs.Follow(ctx, c.Cluster, key, uid, d.timeout, func(s *v1alpha1.ReplicationSuite, away error) {
 		progress.see(s, away)
 		if away == nil {
-			attention.look(time.Now(), s.Status.ObservedGeneration == s.Generation || len(s.Status.Conditions) > 0)
+			attention.look(time.Now(), s.Attended())
 		}
 	})
 	progress.clear()

@@ -126,8 +126,8 @@ func (o *Options) left(f followed, err error, took time.Duration) (code int, _ e
 	case err == nil, apierrors.IsNotFound(err) && f.over: // its ttl removed it
 		return ExitOK, nil
 	case errors.Is(err, errUnattended):
-		return ExitNotRun, fmt.Errorf("%s %s has not begun: no operator of namespace %s has looked at it for %s: kubectl replab doctor -n %[3]s",
-			f.noun, f.name.Name, f.name.Namespace, follow.Seconds(o.patience()))
+		return ExitNotRun, fmt.Errorf("%s %s has not begun: no operator wrote its status for %s: kubectl replab doctor -n %s; it stays: `%s` ends it",
+			f.noun, f.name.Name, follow.Seconds(o.patience()), f.name.Namespace, command("abort"))
 	case errors.Is(err, context.Canceled):
 		goesOn := "goes on"
 		if f.unseen {
@@ -229,7 +229,7 @@ func (w *watcher) follow(ctx context.Context, see func(follow.View)) (*v1alpha1.
 			see(follow.View{Experiment: x, Age: age(x, w.now()), Live: w.live, Away: away.Error()})
 		default:
 			see(w.view(ctx, x))
-			attention.look(w.now(), x.Status.Phase != "" || x.Status.ObservedGeneration == x.Generation || len(x.Status.Conditions) > 0)
+			attention.look(w.now(), x.Attended())
 		}
 	})
 	w.attended = attention.paid

@@ -78,7 +78,7 @@ func (e *Events) Next(v View) []Event {
 	if e.since == 0 && v.Experiment.Status.ObservedGeneration > 0 {
 		e.since = v.Age
 	}
-	if v.Away == "" && !e.alone && len(v.Experiment.Status.Conditions) == 0 && v.Age-e.since >= aloneAfter {
+	if v.Away == "" && !e.alone && !v.Experiment.Attended() && v.Age-e.since >= aloneAfter {
 		e.alone = true
 		add("no operator has looked at it; it may watch other namespaces than %[1]s: kubectl replab doctor -n %[1]s", v.Experiment.Namespace)
 	}

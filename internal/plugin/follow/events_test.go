@@ -95,6 +95,7 @@ func TestWhoComesLate(t *testing.T) {
 // TestOneThatNobodyWorksOn is told once: somebody would have by then.
 func TestOneThatNobodyWorksOn(t *testing.T) {
 	v := followtest.Run()[0]
+	v.Experiment.Generation = 1
 	for age, want := range map[time.Duration]int{29 * time.Second: 0, 31 * time.Second: 1} {
 		v.Age = age
 		if got := strings.Count(told(follow.Events{}, []follow.View{v, v}), "no operator has looked at it; it may watch other namespaces than default: kubectl replab doctor -n default"); got != want {
@@ -103,7 +104,7 @@ func TestOneThatNobodyWorksOn(t *testing.T) {
 	}
 	anew := v
 	anew.Experiment = v.Experiment.DeepCopy()
-	anew.Experiment.Status.ObservedGeneration = 1 // it was changed after an operator had looked at it
+	anew.Experiment.Generation, anew.Experiment.Status.ObservedGeneration = 2, 1 // it was changed after an operator had looked at it
 	anew.Age = time.Hour
 	later := anew
 	for after, want := range map[time.Duration]int{29 * time.Second: 0, 31 * time.Second: 1} {

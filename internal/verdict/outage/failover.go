@@ -143,33 +143,32 @@ func phases(e evidence.Run, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 		promoted = timespan.Later(promoted, gap.LastAcknowledgedAt.Time)
 	}
 	if !m.Waits {
-		f.RoutingMilliseconds = ptr.To(gap.NextAcknowledgedAt.Sub(promoted).Milliseconds())
+		f.RoutingMilliseconds = ptr.To(max(0, gap.NextAcknowledgedAt.Sub(promoted).Milliseconds())) // it was open before it acknowledged
 	}
 }
 
 // boundPhases says how far the phases are from exact: two of them rest on two clocks, and where the new writer was only seen to be open, it may
-// have been so since the look before.
+// have been so since the look before. They were cut to whole milliseconds.
 func boundPhases(b *figure.Bounds, e evidence.Run, s *evidence.Status, m topology.Failover, gap wire.Gap) {
-	_, unseen := openedInTime(e, m, gap)
-	late := evidence.Milliseconds(unseen.Microseconds())
-	if v := s.Failover.PromotionMilliseconds; v != nil {
-		b.Between(figure.Promotion.Path(), max(0, *v-late), *v, finding.Of(finding.SeenOpen).String())
+	f, by := s.Failover, int64(0)
+	if c := f.Clock; c != nil {
+		by = evidence.Milliseconds((c.MostAheadMicroseconds - c.LeastAheadMicroseconds + 1) / 2) // the middle of the clock's bounds was taken
 	}
-	clock := s.Failover.Clock
-	if clock == nil {
-		return
+	opened, unseen := openedInTime(e, m, gap)
+	late, early := evidence.Milliseconds(unseen.Microseconds()), min(by, evidence.Milliseconds(m.PromotedAt.Sub(opened.PromotedAt.Time).Microseconds()))
+	if v := f.PromotionMilliseconds; v != nil && late+early > 0 {
+		b.Between(figure.Promotion.Path(), max(0, *v-late), *v+early+1, finding.Of(finding.SeenOpen).String())
 	}
-	by := evidence.Milliseconds((clock.MostAheadMicroseconds - clock.LeastAheadMicroseconds + 1) / 2) // the middle of the clock's bounds was taken
-	// They were cut to whole milliseconds.
-	if v := s.Failover.DetectionMilliseconds; v != nil && by > 0 {
+	if v := f.DetectionMilliseconds; v != nil && by > 0 {
 		b.Between(figure.Detection.Path(), *v-by, *v+by+1, finding.Of(finding.TwoClocks).String())
 	}
-	if v := s.Failover.RoutingMilliseconds; v != nil && by+late > 0 {
+	if v := f.RoutingMilliseconds; v != nil && by+late > 0 {
 		why := finding.TwoClocks
 		if late > by {
 			why = finding.SeenOpen
 		}
-		b.Between(figure.Routing.Path(), max(0, *v-by), *v+by+late+1, finding.Of(why).String()) // it was open before it acknowledged
+		most := max(*v, evidence.Milliseconds(*gap.DurationMicroseconds))
+		b.Between(figure.Routing.Path(), max(0, *v-by), min(*v+by+late+1, most), finding.Of(why).String())
 	}
 }
 

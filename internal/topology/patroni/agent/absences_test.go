@@ -41,75 +41,75 @@ func TestAbsences(t *testing.T) {
 		want         string
 	}{
 		"what comes before its first place is none": {
-			observations: []Observation{gone(0), gone(1).but(copying), standby(5, "p1", 1, "a-db-0").but(alone), standby(6, "p1", 1, "a-db-0")},
+			observations: []Observation{gone(0), gone(1).but(copying), streaming(5, "p1", 1, "a-db-0").but(alone), streaming(6, "p1", 1, "a-db-0")},
 		},
 		"a standby whose leader is lost, until it streams from the next": {
 			observations: []Observation{
-				standby(0, "p1", 1, "a-db-0"), standby(10, "p1", 1, "a-db-0").but(alone), standby(31, "p1", 2, "a-db-2"), standby(40, "p1", 2, "a-db-2"),
+				streaming(0, "p1", 1, "a-db-0"), streaming(10, "p1", 1, "a-db-0").but(alone), streaming(31, "p1", 2, "a-db-2"), streaming(40, "p1", 2, "a-db-2"),
 			},
 			want: "10-31",
 		},
 		"its server knows of a promotion before its manager does": {
-			observations: []Observation{standby(0, "p1", 1, "a-db-0"), standby(10, "p1", 2, "a-db-0").but(func(s *Observation) { s.LeaderTimeline = 1 })},
+			observations: []Observation{streaming(0, "p1", 1, "a-db-0"), streaming(10, "p1", 2, "a-db-0").but(func(s *Observation) { s.LeaderTimeline = 1 })},
 		},
 		"it still streams on the timeline before": {
-			observations: []Observation{standby(0, "p1", 1, "a-db-0"), standby(10, "p1", 1, "a-db-2").but(func(s *Observation) { s.LeaderTimeline = 2 }), standby(12, "p1", 2, "a-db-2")},
+			observations: []Observation{streaming(0, "p1", 1, "a-db-0"), streaming(10, "p1", 1, "a-db-2").but(func(s *Observation) { s.LeaderTimeline = 2 }), streaming(12, "p1", 2, "a-db-2")},
 			want:         "10-12",
 		},
 		"the writer is killed and rewound": {
-			observations: []Observation{writer(0, "p1", 1), gone(10), gone(50), standby(56, "p2", 2, "a-db-2")},
+			observations: []Observation{writer(0, "p1", 1), gone(10), gone(50), streaming(56, "p2", 2, "a-db-2")},
 			rewinds:      []float64{51},
 			want:         "10-56 read until 51.5 Rewind 500 ms",
 		},
 		"it is rewound twice": {
-			observations: []Observation{writer(0, "p1", 1), gone(10), gone(60), standby(66, "p2", 2, "a-db-2")},
+			observations: []Observation{writer(0, "p1", 1), gone(10), gone(60), streaming(66, "p2", 2, "a-db-2")},
 			rewinds:      []float64{51, 61},
 			want:         "10-66 read until 61.5 Rewind 500 ms",
 		},
 		"rewinds before are none of this absence": {
-			observations: []Observation{writer(0, "p1", 1), gone(10), standby(56, "p2", 2, "a-db-2"), gone(70), standby(80, "p3", 2, "a-db-2")},
+			observations: []Observation{writer(0, "p1", 1), gone(10), streaming(56, "p2", 2, "a-db-2"), gone(70), streaming(80, "p3", 2, "a-db-2")},
 			rewinds:      []float64{51},
 			want:         "10-56 read until 51.5 Rewind 500 ms; 70-80",
 		},
 		"the agent was started anew within it, after the rewind had begun": {
-			observations: []Observation{writer(0, "p1", 1), gone(52).but(newAgent), standby(56, "p2", 2, "a-db-2")},
+			observations: []Observation{writer(0, "p1", 1), gone(52).but(newAgent), streaming(56, "p2", 2, "a-db-2")},
 			rewinds:      []float64{51},
 			want:         "52-56 read until 51.5 Rewind 500 ms",
 		},
 		"it cannot be rewound": {
-			observations: []Observation{writer(0, "p1", 1), gone(10), gone(60), standby(66, "p2", 2, "a-db-2")},
+			observations: []Observation{writer(0, "p1", 1), gone(10), gone(60), streaming(66, "p2", 2, "a-db-2")},
 			rewinds:      []float64{51}, exitCode: 1,
 			want: "10-66 read until 51.5",
 		},
 		"it cannot be rewound, and becomes a copy": {
 			observations: []Observation{
-				writer(0, "p1", 1), gone(10), gone(53).but(copying), gone(55), standby(66, "p2", 2, "a-db-2"),
+				writer(0, "p1", 1), gone(10), gone(53).but(copying), gone(55), streaming(66, "p2", 2, "a-db-2"),
 			},
 			rewinds: []float64{51}, exitCode: 1,
 			want: "10-66 read until 51.5 Backup 2000 ms",
 		},
 		"it becomes a copy": {
 			observations: []Observation{
-				standby(0, "p1", 1, "a-db-0"), gone(10), gone(20).but(copying), gone(22).but(copying).but(mute), gone(23).but(mute), gone(25.5),
-				standby(30, "p2", 1, "a-db-0"),
+				streaming(0, "p1", 1, "a-db-0"), gone(10), gone(20).but(copying), gone(22).but(copying).but(mute), gone(23).but(mute), gone(25.5),
+				streaming(30, "p2", 1, "a-db-0"),
 			},
 			want: "10-30 Backup 5500 ms",
 		},
 		"a copy fails and another one is made": {
 			observations: []Observation{
-				standby(0, "p1", 1, "a-db-0"), gone(10), gone(20).but(copying), gone(21), gone(30).but(copying), gone(32), standby(35, "p2", 1, "a-db-0"),
+				streaming(0, "p1", 1, "a-db-0"), gone(10), gone(20).but(copying), gone(21), gone(30).but(copying), gone(32), streaming(35, "p2", 1, "a-db-0"),
 			},
 			want: "10-35 Backup 2000 ms",
 		},
 		"nobody saw the end of the second": {
 			observations: []Observation{
-				standby(0, "p1", 1, "a-db-0"), gone(10), gone(20).but(copying), gone(21), gone(30).but(copying), standby(35, "p2", 1, "a-db-0").but(mute),
+				streaming(0, "p1", 1, "a-db-0"), gone(10), gone(20).but(copying), gone(21), gone(30).but(copying), streaming(35, "p2", 1, "a-db-0").but(mute),
 			},
 			want: "10-35 Backup",
 		},
 		"nobody saw the end of the copy": {
 			observations: []Observation{
-				standby(0, "p1", 1, "a-db-0"), gone(10).but(copying), standby(35, "p2", 1, "a-db-0").but(mute), gone(40), standby(45, "p3", 1, "a-db-0"),
+				streaming(0, "p1", 1, "a-db-0"), gone(10).but(copying), streaming(35, "p2", 1, "a-db-0").but(mute), gone(40), streaming(45, "p3", 1, "a-db-0"),
 			},
 			want: "10-35 Backup; 40-45",
 		},
@@ -125,24 +125,24 @@ func TestAbsences(t *testing.T) {
 			observations: []Observation{writer(0, "p1", 1), writer(5, "p1", 1).but(unanswered).but(untold), writer(6, "p1", 1).but(untold), writer(9, "p1", 1)},
 		},
 		"a standby that such an agent has not heard yet": {
-			observations: []Observation{standby(0, "p1", 1, "a-db-0"), standby(5, "p1", 1, "a-db-0").but(unanswered).but(untold), standby(9, "p1", 1, "a-db-0")},
+			observations: []Observation{streaming(0, "p1", 1, "a-db-0"), streaming(5, "p1", 1, "a-db-0").but(unanswered).but(untold), streaming(9, "p1", 1, "a-db-0")},
 		},
 		"another server than the last one that was seen": {
-			observations: []Observation{writer(0, "p1", 1), writer(5, "p2", 1).but(unanswered).but(untold), standby(9, "p2", 2, "a-db-2")},
+			observations: []Observation{writer(0, "p1", 1), writer(5, "p2", 1).but(unanswered).but(untold), streaming(9, "p2", 2, "a-db-2")},
 			want:         "5-9",
 		},
 		"no server": {
-			observations: []Observation{writer(0, "p1", 1), gone(5).but(unanswered).but(untold), standby(9, "p2", 2, "a-db-2")},
+			observations: []Observation{writer(0, "p1", 1), gone(5).but(unanswered).but(untold), streaming(9, "p2", 2, "a-db-2")},
 			want:         "5-9",
 		},
 		"a standby that follows nobody, whatever its manager will say": {
-			observations: []Observation{standby(0, "p1", 1, "a-db-0"), standby(5, "p1", 1, "a-db-0").but(alone).but(untold), standby(9, "p1", 2, "a-db-2")},
+			observations: []Observation{streaming(0, "p1", 1, "a-db-0"), streaming(5, "p1", 1, "a-db-0").but(alone).but(untold), streaming(9, "p1", 2, "a-db-2")},
 			want:         "5-9",
 		},
 		"whom to follow was told before it was away": {
 			observations: []Observation{
-				standby(0, "p1", 1, "a-db-0"), gone(10), standby(20, "p2", 1, "a-db-0").but(func(s *Observation) { s.LeaderAsked = at(9) }),
-				standby(30, "p3", 2, "a-db-2"),
+				streaming(0, "p1", 1, "a-db-0"), gone(10), streaming(20, "p2", 1, "a-db-0").but(func(s *Observation) { s.LeaderAsked = at(9) }),
+				streaming(30, "p3", 2, "a-db-2"),
 			},
 			want: "10-30",
 		},
@@ -151,11 +151,11 @@ func TestAbsences(t *testing.T) {
 			want:         "10-14",
 		},
 		"nobody is there to follow": {
-			observations: []Observation{standby(0, "p1", 1, "a-db-0"), gone(10), standby(20, "p2", 1, "a-db-0").but(leaderless), standby(30, "p2", 1, "a-db-0")},
+			observations: []Observation{streaming(0, "p1", 1, "a-db-0"), gone(10), streaming(20, "p2", 1, "a-db-0").but(leaderless), streaming(30, "p2", 1, "a-db-0")},
 			want:         "10-30",
 		},
 		"a manager that is silent has its standby where it is": {
-			observations: []Observation{standby(0, "p1", 1, "a-db-0"), standby(60, "p1", 1, "a-db-0").but(mute).but(leaderless)},
+			observations: []Observation{streaming(0, "p1", 1, "a-db-0"), streaming(60, "p1", 1, "a-db-0").but(mute).but(leaderless)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -179,9 +179,9 @@ func TestAbsences(t *testing.T) {
 func TestANodeIsBackOnceItStays(t *testing.T) {
 	var n note
 	for _, s := range []Observation{
-		standby(0, "p1", 1, "a-db-0"), gone(10),
-		standby(20, "p2", 1, "a-db-0"), standby(20.2, "p2", 1, "a-db-0"), standby(20.3, "p2", 1, "a-db-0").but(alone), // it was refused
-		standby(25, "p2", 1, "a-db-0"), standby(25.2, "p2", 1, "a-db-0"), standby(25.6, "p2", 1, "a-db-0"),
+		streaming(0, "p1", 1, "a-db-0"), gone(10),
+		streaming(20, "p2", 1, "a-db-0"), streaming(20.2, "p2", 1, "a-db-0"), streaming(20.3, "p2", 1, "a-db-0").but(alone), // it was refused
+		streaming(25, "p2", 1, "a-db-0"), streaming(25.2, "p2", 1, "a-db-0"), streaming(25.6, "p2", 1, "a-db-0"),
 	} {
 		n.move(s, nil)
 	}

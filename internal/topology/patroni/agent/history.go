@@ -22,15 +22,29 @@ type note struct {
 	// found to be it.
 	Timeline       int64 `json:"timeline,omitempty"`
 	WriterTimeline int64 `json:"writerTimeline,omitempty"`
-	// Standby is the server's process that last answered as a standby, when asked at Closed. Promoted is when it was first seen writable, zero
-	// while it is a standby.
-	Standby  string    `json:"-"`
-	Closed   time.Time `json:"-"`
-	Promoted time.Time `json:"-"`
 	// CopyingSince is when the node was first seen to become the copy that it still is to become.
 	CopyingSince *metav1.MicroTime `json:"copyingSince,omitempty"`
 	// Backing is since when an absent node has been seen in its place again, zero if it was not in the last observation.
 	Backing time.Time `json:"-"`
+}
+
+// standby is what the agent saw of the server's process that last answered as a standby. It changes with each look, so it is not kept.
+type standby struct {
+	server   string
+	closed   time.Time // when it was asked, and last answered so
+	promoted time.Time // when it was first seen writable, zero while it is a standby
+}
+
+// see notes when a standby was first seen writable. Managers promote only the holder of the lock, and the manager's answer about the lock comes
+// later than the server's.
+func (b *standby) see(s Observation) {
+	switch {
+	case s.Position == nil:
+	case !s.Position.Writable:
+		*b = standby{server: s.Server, closed: s.Asked}
+	case b.server == s.Server && b.promoted.IsZero():
+		b.promoted = s.At
+	}
 }
 
 // Clone returns a note that can be changed without changing this one.
@@ -43,9 +57,9 @@ func openNote(stateDir string) (*notes.Kept[note], error) {
 	return notes.Open[note](filepath.Join(stateDir, "manager.json"))
 }
 
-// turn notes what an observation says about the writer, by which a term of this node may begin or end. promotions are the moments at which
-// the manager had decided to promote the server, in their order.
-func (n *note) turn(self string, s Observation, promotions []time.Time) {
+// turn notes what an observation says about the writer, by which a term of this node may begin or end. before is what was seen of the server as
+// a standby. promotions are the moments at which the manager had decided to promote the server, in their order.
+func (n *note) turn(self string, s Observation, before standby, promotions []time.Time) {
 	if n.ends(s) {
 		n.Writing = ""
 		if !s.First {
@@ -53,9 +67,8 @@ func (n *note) turn(self string, s Observation, promotions []time.Time) {
 		}
 	}
 	n.follow(self, s)
-	n.promote(s)
 	if n.Writing == "" && s.writes() {
-		n.BeginTerm(n.term(s, promotions))
+		n.BeginTerm(n.term(s, before, promotions))
 		n.Writing, n.Writer, n.Timeline, n.WriterTimeline = s.Server, self, s.Position.Timeline, s.Position.Timeline
 	}
 }
@@ -75,30 +88,22 @@ func (n *note) follow(self string, s Observation) {
 	if s.Position != nil && !s.Position.Writable {
 		n.Timeline = max(n.Timeline, s.Position.Timeline)
 	}
-	if other && (n.Writer == "" || n.Timeline > n.WriterTimeline) && s.Leader != n.Writer {
-		n.Writer, n.WriterTimeline = s.Leader, n.Timeline
-	}
-}
-
-// promote notes when a standby was first seen writable. Managers promote only the holder of the lock, and the manager's answer about the lock
-// comes later than the server's.
-func (n *note) promote(s Observation) {
 	switch {
-	case s.Position == nil:
-	case !s.Position.Writable:
-		n.Standby, n.Closed, n.Promoted = s.Server, s.Asked, time.Time{}
-	case n.Standby == s.Server && n.Promoted.IsZero():
-		n.Promoted = s.At
+	case !other:
+	case s.Leader == n.Writer:
+		n.WriterTimeline = max(n.WriterTimeline, s.LeaderTimeline)
+	case n.Writer == "" || n.Timeline > n.WriterTimeline:
+		n.Writer, n.WriterTimeline = s.Leader, n.Timeline
 	}
 }
 
 // term is a new term. Each promotion begins a timeline. If more than one timeline began since the last known leader, another leader was missed,
 // and After is unknown.
-func (n *note) term(s Observation, promotions []time.Time) wire.WriterTerm {
+func (n *note) term(s Observation, before standby, promotions []time.Time) wire.WriterTerm {
 	from := s.At
 	var closed *metav1.MicroTime
-	if n.Standby == s.Server {
-		from, closed = n.Promoted, ptr.To(metav1.NewMicroTime(n.Closed))
+	if before.server == s.Server {
+		from, closed = before.promoted, ptr.To(metav1.NewMicroTime(before.closed))
 	}
 	t := wire.WriterTerm{From: metav1.NewMicroTime(from), After: n.Writer, ClosedAt: closed}
 	if s.Position.Timeline > n.Timeline+1 {

@@ -40,6 +40,7 @@ type Member struct {
 	seen     bool // by this agent
 	answered bool // a server has, this agent
 	observed Observation
+	standby  standby
 	why      string // the server does not answer
 }
 
@@ -92,8 +93,9 @@ func (m *Member) think(now time.Time) error {
 	m.answered = m.answered || s.Position != nil
 	s.First, s.Unanswered = !m.seen, !m.answered
 	m.observed, m.why = s, look.Why
+	m.standby.see(s)
 	err = m.kept.Change(func(n *note) {
-		n.turn(m.self, s, promotions)
+		n.turn(m.self, s, m.standby, promotions)
 		n.move(s, rewinds)
 	})
 	m.seen = m.seen || err == nil

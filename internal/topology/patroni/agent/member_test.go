@@ -139,6 +139,33 @@ func TestWhatWasSeenOutlivesTheAgent(t *testing.T) {
 	}
 }
 
+// TestAStandbyThatStaysOneIsWrittenOnce: each write reaches the disk, many times a second.
+func TestAStandbyThatStaysOneIsWrittenOnce(t *testing.T) {
+	dir := t.TempDir()
+	m, err := New(wire.ManagerConfig{}, self, dir, dir, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first os.FileInfo
+	for i := range 3 {
+		s := streaming(float64(i), "p1", 1, "a-db-0")
+		m.server = &fakeServer{Look{At: s.At, Asked: s.At, Server: s.Server, Position: s.Position}}
+		if err := m.think(s.At); err != nil {
+			t.Fatal(err)
+		}
+		now, err := os.Stat(filepath.Join(dir, "manager.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = now
+		}
+		if !os.SameFile(first, now) {
+			t.Errorf("look %d was written", i)
+		}
+	}
+}
+
 // TestWhatCannotBeKeptIsNotTold: an agent after this one would know nothing of it.
 func TestWhatCannotBeKeptIsNotTold(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")

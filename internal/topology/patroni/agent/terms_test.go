@@ -32,8 +32,8 @@ func writer(seconds float64, server string, timeline int64) Observation {
 	}
 }
 
-// standby streams on a timeline, that of its leader.
-func standby(seconds float64, server string, timeline int64, leader string) Observation {
+// streaming is a standby on a timeline, that of its leader.
+func streaming(seconds float64, server string, timeline int64, leader string) Observation {
 	return Observation{
 		At: at(seconds), Server: server, Position: &engine.ServerPosition{Streaming: true, Timeline: timeline}, Answers: true,
 		Leader: leader, LeaderTimeline: timeline, LeaderAsked: at(seconds),
@@ -93,42 +93,42 @@ func TestTerms(t *testing.T) {
 			want:         "4-",
 		},
 		"a server that is killed ends its term, and what it does as a standby begins none": {
-			observations: []Observation{writer(0, "p1", 1), gone(10), standby(40, "p2", 2, "a-db-0")},
+			observations: []Observation{writer(0, "p1", 1), gone(10), streaming(40, "p2", 2, "a-db-0")},
 			want:         "0-10",
 		},
 		"a standby that is promoted follows the leader before": {
-			observations: []Observation{standby(0, "p1", 1, "a-db-0"), standby(20, "p1", 1, "").but(alone), writer(21, "p1", 2).but(leaderless)},
+			observations: []Observation{streaming(0, "p1", 1, "a-db-0"), streaming(20, "p1", 1, "").but(alone), writer(21, "p1", 2).but(leaderless)},
 			promotions:   []float64{20.2},
 			want:         "21- after a-db-0, noticed 20.2",
 		},
 		"the lock is its own before it is promoted": {
-			observations: []Observation{standby(0, "p1", 1, "a-db-0"), standby(20, "p1", 1, self).but(alone), writer(21, "p1", 2)},
+			observations: []Observation{streaming(0, "p1", 1, "a-db-0"), streaming(20, "p1", 1, self).but(alone), writer(21, "p1", 2)},
 			promotions:   []float64{20.2},
 			want:         "21- after a-db-0, noticed 20.2",
 		},
 		"it is promoted before its manager was heard to hold the lock": {
 			observations: []Observation{
-				standby(0, "p1", 1, "a-db-0"), standby(20, "p1", 1, "").but(alone), writer(21, "p1", 2).but(unlocked),
+				streaming(0, "p1", 1, "a-db-0"), streaming(20, "p1", 1, "").but(alone), writer(21, "p1", 2).but(unlocked),
 				writer(21.1, "p1", 2).but(unlocked), writer(21.3, "p1", 2),
 			},
 			promotions: []float64{20.2, 21.2},
 			want:       "21- after a-db-0, noticed 20.2",
 		},
 		"another process was a standby before": {
-			observations: []Observation{standby(0, "p1", 1, "a-db-0"), gone(10), writer(21, "p2", 2).but(unlocked), writer(21.3, "p2", 2)},
+			observations: []Observation{streaming(0, "p1", 1, "a-db-0"), gone(10), writer(21, "p2", 2).but(unlocked), writer(21.3, "p2", 2)},
 			want:         "21.3- after a-db-0",
 		},
 		"of several decisions the last before counts": {
-			observations: []Observation{standby(0, "p1", 1, "a-db-0"), writer(21, "p1", 2)},
+			observations: []Observation{streaming(0, "p1", 1, "a-db-0"), writer(21, "p1", 2)},
 			promotions:   []float64{15, 20.2, 21.5},
 			want:         "21- after a-db-0, noticed 20.2",
 		},
 		"nobody noted the decision": {
-			observations: []Observation{standby(0, "p1", 1, "a-db-0"), writer(21, "p1", 2)},
+			observations: []Observation{streaming(0, "p1", 1, "a-db-0"), writer(21, "p1", 2)},
 			want:         "21- after a-db-0",
 		},
 		"all of a leader is killed, and it takes its lock again": {
-			observations: []Observation{writer(0, "p1", 1), gone(10), standby(13, "p2", 0, self).but(alone), writer(14, "p2", 2)},
+			observations: []Observation{writer(0, "p1", 1), gone(10), streaming(13, "p2", 0, self).but(alone), writer(14, "p2", 2)},
 			promotions:   []float64{13.5},
 			want:         "0-10; 14- after a-db-1, noticed 13.5",
 		},
@@ -137,7 +137,7 @@ func TestTerms(t *testing.T) {
 			want:         "0-10; 20- after a-db-1",
 		},
 		"a decision of a term before is none of the next": {
-			observations: []Observation{standby(0, "p1", 1, "a-db-0"), writer(21, "p1", 2), gone(30), writer(33, "p2", 2)},
+			observations: []Observation{streaming(0, "p1", 1, "a-db-0"), writer(21, "p1", 2), gone(30), writer(33, "p2", 2)},
 			promotions:   []float64{20.2},
 			want:         "21-30 after a-db-0, noticed 20.2; 33- after a-db-1",
 		},
@@ -156,35 +156,41 @@ func TestTerms(t *testing.T) {
 		},
 		"a third node held the lock, and was not promoted": {
 			observations: []Observation{
-				standby(0, "p1", 1, "a-db-0"), standby(20, "p1", 1, "a-db-2").but(alone), standby(40, "p1", 1, self).but(alone), writer(41, "p1", 2),
+				streaming(0, "p1", 1, "a-db-0"), streaming(20, "p1", 1, "a-db-2").but(alone), streaming(40, "p1", 1, self).but(alone), writer(41, "p1", 2),
 			},
 			want: "41- after a-db-0",
 		},
 		"a third node held the lock after this one, and was not promoted": {
 			observations: []Observation{
-				standby(0, "p1", 1, "a-db-0"), writer(5, "p1", 2), gone(10), gone(20).but(func(s *Observation) { s.Leader, s.LeaderTimeline = "a-db-2", 2 }), writer(40, "p2", 3),
+				streaming(0, "p1", 1, "a-db-0"), writer(5, "p1", 2), gone(10), gone(20).but(func(s *Observation) { s.Leader, s.LeaderTimeline = "a-db-2", 2 }), writer(40, "p2", 3),
 			},
 			want: "5-10 after a-db-0; 40- after a-db-1",
 		},
+		"a third node held the lock after the leader had been promoted again": {
+			observations: []Observation{
+				streaming(0, "p1", 1, "a-db-0"), streaming(10, "p1", 2, "a-db-0"), streaming(20, "p1", 2, "a-db-2").but(alone), writer(41, "p1", 3),
+			},
+			want: "41- after a-db-0",
+		},
 		"a third node was promoted, and the log told of it before its manager": {
 			observations: []Observation{
-				standby(0, "p1", 1, "a-db-0"), standby(20, "p1", 2, "a-db-0"), standby(21, "p1", 2, "a-db-2"), writer(41, "p1", 3),
+				streaming(0, "p1", 1, "a-db-0"), streaming(20, "p1", 2, "a-db-0").but(func(s *Observation) { s.LeaderTimeline = 1 }), streaming(21, "p1", 2, "a-db-2"), writer(41, "p1", 3),
 			},
 			want: "41- after a-db-2",
 		},
 		"two led after the last that was seen": {
-			observations: []Observation{standby(0, "p1", 4, "a-db-0"), gone(10), writer(60, "p2", 6)},
+			observations: []Observation{streaming(0, "p1", 4, "a-db-0"), gone(10), writer(60, "p2", 6)},
 			want:         "60-",
 		},
 		"the leader's timeline is known by what a standby receives, when its manager has not heard of it": {
 			observations: []Observation{
-				standby(0, "p1", 1, "a-db-0"), standby(20, "p1", 2, "a-db-2").but(func(s *Observation) { s.LeaderTimeline = 1 }), writer(50, "p1", 3),
+				streaming(0, "p1", 1, "a-db-0"), streaming(20, "p1", 2, "a-db-2").but(func(s *Observation) { s.LeaderTimeline = 1 }), writer(50, "p1", 3),
 			},
 			want: "50- after a-db-2",
 		},
 		"or by what its manager has heard, when it receives nothing": {
 			observations: []Observation{
-				standby(0, "p1", 1, "a-db-0"), gone(20).but(func(s *Observation) { s.Leader, s.LeaderTimeline = "a-db-2", 2 }), writer(50, "p2", 3),
+				streaming(0, "p1", 1, "a-db-0"), gone(20).but(func(s *Observation) { s.Leader, s.LeaderTimeline = "a-db-2", 2 }), writer(50, "p2", 3),
 			},
 			want: "50- after a-db-2",
 		},
@@ -197,7 +203,7 @@ func TestTerms(t *testing.T) {
 			want:         "0-",
 		},
 		"while it was silent another one took over": {
-			observations: []Observation{writer(0, "p1", 1), writer(5, "p1", 1).but(silent), standby(50, "p1", 1, "a-db-2").but(alone), standby(60, "p2", 2, "a-db-2")},
+			observations: []Observation{writer(0, "p1", 1), writer(5, "p1", 1).but(silent), streaming(50, "p1", 1, "a-db-2").but(alone), streaming(60, "p2", 2, "a-db-2")},
 			want:         "0-50",
 		},
 		"a lock that is lost for a moment ends nothing while the server takes writes": {
@@ -206,13 +212,13 @@ func TestTerms(t *testing.T) {
 		},
 		"it leads, is demoted, and is promoted again": {
 			observations: []Observation{
-				writer(0, "p1", 1), gone(10), standby(20, "p2", 2, "a-db-0"), standby(40, "p2", 2, ""), writer(41, "p2", 3),
+				writer(0, "p1", 1), gone(10), streaming(20, "p2", 2, "a-db-0"), streaming(40, "p2", 2, ""), writer(41, "p2", 3),
 			},
 			want: "0-10; 41- after a-db-0",
 		},
 		"old news of the leader before are none of one after it": {
 			observations: []Observation{
-				standby(0, "p1", 1, "a-db-0"), writer(21, "p1", 2), writer(21.5, "p1", 2).but(func(s *Observation) { s.Leader = "a-db-0" }),
+				streaming(0, "p1", 1, "a-db-0"), writer(21, "p1", 2), writer(21.5, "p1", 2).but(func(s *Observation) { s.Leader = "a-db-0" }),
 				writer(23, "p1", 2), gone(30), writer(33, "p2", 3),
 			},
 			want: "21-30 after a-db-0; 33- after a-db-1",
@@ -232,8 +238,10 @@ func TestTerms(t *testing.T) {
 			for _, p := range c.promotions {
 				promotions = append(promotions, at(p))
 			}
+			var before standby
 			for _, s := range c.observations {
-				n.turn(self, s, promotions)
+				before.see(s)
+				n.turn(self, s, before, promotions)
 			}
 			if diff := cmp.Diff(c.want, toldTerms(n.Terms)); diff != "" {
 				t.Errorf("terms (-want +got):\n%s", diff)
@@ -253,8 +261,10 @@ func TestATermTellsWhenItsServerWasLastClosed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var n note
-			for _, s := range []Observation{standby(0, "p1", 1, "a-db-0"), standby(20.9, "p1", 1, "").but(func(s *Observation) { s.Asked = at(20.8) }), c.promoted} {
-				n.turn(self, s, nil)
+			var before standby
+			for _, s := range []Observation{streaming(0, "p1", 1, "a-db-0"), streaming(20.9, "p1", 1, "").but(func(s *Observation) { s.Asked = at(20.8) }), c.promoted} {
+				before.see(s)
+				n.turn(self, s, before, nil)
 			}
 			got := "unknown"
 			if closed := n.Terms[0].ClosedAt; closed != nil {

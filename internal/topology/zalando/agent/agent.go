@@ -158,6 +158,7 @@ type watcher struct {
 	mu       sync.Mutex
 	server   string // that answered last; "" once there is no server
 	position engine.ServerPosition
+	asked    time.Time // when the question before at was sent
 	at       time.Time // of the last answer, or of when there was found to be no server; zero before
 	err      error     // of the last question
 }
@@ -172,12 +173,13 @@ func (w *watcher) Run(ctx context.Context) {
 	watch.Every(ctx, patroni.LookInterval, func() {
 		asking, cancel := context.WithTimeout(ctx, watch.Freshness)
 		defer cancel()
+		asked := time.Now()
 		run, position, err := w.client.RunAndPosition(asking)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.err = err
 		if err == nil || errors.Is(err, engine.ErrNoServer) {
-			w.server, w.position, w.at = run, position, time.Now()
+			w.server, w.position, w.asked, w.at = run, position, asked, time.Now()
 		}
 	})
 }
@@ -199,5 +201,5 @@ func (w *watcher) Look() (patroni.Look, error) {
 		return patroni.Look{At: now, Server: w.server, Why: "the server does not answer any more"}, nil
 	}
 	position := w.position
-	return patroni.Look{At: w.at, Server: w.server, Position: &position}, nil
+	return patroni.Look{At: w.at, Asked: w.asked, Server: w.server, Position: &position}, nil
 }

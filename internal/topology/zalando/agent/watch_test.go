@@ -77,8 +77,8 @@ func TestAServerThatIsOutOfSightIsKnownByItsAnswers(t *testing.T) {
 			if l.Server != c.server || (l.Position != nil) != c.answers || (l.Why == "") != c.answers || time.Since(l.At) > watch.Freshness {
 				t.Errorf("%s: it is told as %+v at %v", c.what, l, time.Since(l.At))
 			}
-			if c.answers && l.Position.Timeline != 2 {
-				t.Errorf("%s: it is on timeline %d", c.what, l.Position.Timeline)
+			if c.answers && (l.Position.Timeline != 2 || l.Asked.IsZero() || l.Asked.After(l.At)) {
+				t.Errorf("%s: it is on timeline %d, asked at %s", c.what, l.Position.Timeline, l.Asked)
 			}
 		}
 		cancel()
