@@ -182,23 +182,15 @@ func Down(l layout.Layout, purge bool) error {
 	}
 	journal, err := host.ReadJournal(journalPath(l))
 	if errors.Is(err, os.ErrNotExist) {
-		if purge {
-			return host.Remove(l.Engine())
-		}
-		return nil
+		return downUnknown(l, purge)
 	}
 	if err != nil {
 		return err
 	}
 	return say.Step("end the Docker engine", func() error {
-		errs := []error{table(l).Stop(name, stopPatience), endRest(l)}
-		others := table(l).Elsewhere(name)
-		if len(others) == 0 {
-			errs = append(errs, cgroup.EndProcesses(startPatience), cgroup.Remove())
-		}
-		errs = append(errs, host.Unmount(l.Engine()))
+		errs := append(end(l), host.Unmount(l.Engine()))
 		// An engine that still runs needs bridges, chains and settings.
-		if len(others) == 0 && !machineAnswers() {
+		if len(table(l).Elsewhere(name)) == 0 && !machineAnswers() {
 			errs = append(errs, journal.RemoveDocker(), journal.Restore())
 		}
 		if err := errors.Join(errs...); err != nil {
@@ -206,6 +198,29 @@ func Down(l layout.Layout, purge bool) error {
 		}
 		return removeFiles(l, purge)
 	})
+}
+
+// downUnknown ends an engine whose folder was removed while it ran. How the machine was before is lost with the folder.
+func downUnknown(l layout.Layout, purge bool) error {
+	if len(table(l).Marked("")) > 0 {
+		say.Line("The engine's folder was removed while it ran. It is ended; its bridges and rules stay until the machine restarts.")
+		if err := errors.Join(end(l)...); err != nil {
+			return err
+		}
+	}
+	if purge {
+		return host.Remove(l.Engine())
+	}
+	return nil
+}
+
+// end ends the engine with all that runs on it.
+func end(l layout.Layout) []error {
+	errs := []error{table(l).Stop(name, stopPatience), endRest(l)}
+	if len(table(l).Elsewhere(name)) == 0 {
+		errs = append(errs, cgroup.EndProcesses(startPatience), cgroup.Remove())
+	}
+	return errs
 }
 
 // endRest ends what the engine leaves when it is killed: containerd and its shims.

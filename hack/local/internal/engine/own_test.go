@@ -5,9 +5,12 @@ package engine
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"replab.dev/hack/local/internal/layout"
 	"replab.dev/hack/local/internal/preflight"
@@ -23,6 +26,28 @@ func TestExplainNamesForwardingForOthers(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing from:\n%s", want, out.String())
 		}
+	}
+}
+
+// TestDownEndsAnEngineWhoseFolderIsGone, as when a clone is removed while its cluster is up.
+func TestDownEndsAnEngineWhoseFolderIsGone(t *testing.T) {
+	l := layout.Layout{Dir: t.TempDir()}
+	server := exec.Command("sleep", "3602")
+	server.Env = append(os.Environ(), "REPLAB_ENGINE_DIR="+l.Engine(), "REPLAB_DAEMON=dockerd")
+	server.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait() }()
+	t.Cleanup(func() { _ = server.Process.Kill() })
+	if err := Down(l, false); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Error("the engine still runs")
 	}
 }
 
