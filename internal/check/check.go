@@ -274,7 +274,7 @@ func near(value, list string) string {
 	}
 	all = slices.DeleteFunc(all, func(s string) bool { return !strings.HasPrefix(strings.Trim(s, `"`), value[:min(2, len(value))]) })
 	if len(all) == 0 || len(all) > few {
-		return "one of the supported values: those in docs/reference/api.md"
+		return "a value from docs/reference/api.md"
 	}
 	return strings.Join(all, " or ")
 }

@@ -115,6 +115,9 @@ func TestWhoseLogsArePrinted(t *testing.T) {
 	if got := command(t, here, "logs", "semisync"); got.code != ExitNotRun || !strings.Contains(got.err, "has no such pods") {
 		t.Errorf("without pods: %+v", got)
 	}
+	if got := command(t, here, "logs", "semisync", "-p"); got.code != ExitNotRun || !strings.Contains(got.err, "leave -p out") {
+		t.Errorf("without earlier containers: %+v", got)
+	}
 	if got := command(t, here, "logs", "nobody"); got.code != ExitNotRun || !strings.Contains(got.err, "no experiment nobody") {
 		t.Errorf("without an experiment: %+v", got)
 	}

@@ -39,7 +39,7 @@ func (o *Options) followSuite(ctx context.Context, c Cluster, name string, uid t
 		}
 	})
 	progress.clear()
-	of := followed{noun: suiteNoun, argument: suiteNoun + "/" + name, name: key, after: d.timeout, step: "has not ended", unseen: !attention.paid}
+	of := followed{noun: suiteNoun, argument: suiteNoun + "/" + name, name: key, after: d.timeout, step: "has not ended", unseen: s != nil && !s.Attended()}
 	of.over = s != nil && s.Status.Verdict != ""
 	if code, err := o.left(of, cause(ctx, err), time.Since(begun)); code != ExitOK {
 		return conclusion{code: code}, err

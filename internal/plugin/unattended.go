@@ -20,7 +20,7 @@ func (o *Options) patience() time.Duration { return cmp.Or(o.alone, unattendedLi
 type attention struct {
 	limit time.Duration
 	leave context.CancelCauseFunc
-	since time.Time
+	since time.Time // the first look
 	paid  bool
 }
 

@@ -95,7 +95,7 @@ func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.
 	} else {
 		x, err = o.screen(ctx, w)
 	}
-	of := followed{noun: experimentNoun, argument: name, name: key, after: d.timeout, step: "is still at " + stands(x), unseen: !w.attended}
+	of := followed{noun: experimentNoun, argument: name, name: key, after: d.timeout, step: "is still at " + stands(x), unseen: x != nil && !x.Attended()}
 	of.over = x != nil && x.Status.Verdict != ""
 	if code, err := o.left(of, err, time.Since(begun)); code != ExitOK {
 		return conclusion{code: code}, err
@@ -126,8 +126,8 @@ func (o *Options) left(f followed, err error, took time.Duration) (code int, _ e
 	case err == nil, apierrors.IsNotFound(err) && f.over: // its ttl removed it
 		return ExitOK, nil
 	case errors.Is(err, errUnattended):
-		return ExitNotRun, fmt.Errorf("%s %s has not begun: no operator wrote its status for %s: kubectl replab doctor -n %s; it stays: `%s` ends it",
-			f.noun, f.name.Name, follow.Seconds(o.patience()), f.name.Namespace, command("abort"))
+		return ExitNotRun, fmt.Errorf("%s %s has not begun: no operator wrote its status for %s: kubectl replab doctor -n %s; it may begin later",
+			f.noun, f.name.Name, follow.Seconds(o.patience()), f.name.Namespace)
 	case errors.Is(err, context.Canceled):
 		goesOn := "goes on"
 		if f.unseen {
@@ -211,8 +211,6 @@ type watcher struct {
 	alone   time.Duration // how long it is followed while no operator looks at it
 	now     func() time.Time
 
-	attended bool // an operator has written a status
-
 	live   *wire.RecorderLive
 	silent string
 	due    time.Time
@@ -232,7 +230,6 @@ func (w *watcher) follow(ctx context.Context, see func(follow.View)) (*v1alpha1.
 			attention.look(w.now(), x.Attended())
 		}
 	})
-	w.attended = attention.paid
 	return x, cause(ctx, err)
 }
 

@@ -91,7 +91,7 @@ func (i *inspection) start() {
 	i.begun = true
 }
 
-// lose tells that the load began with an earlier recorder, which had looked before it. A look of now is no substitute.
+// lose replaces the readings from before the load, which an earlier recorder had. A look during the load does not stand for one before it.
 func (i *inspection) lose() {
 	i.start()
 	i.mu.Lock()

@@ -68,7 +68,7 @@ func TestARecorderRestartedDuringTheLoadSaysThatItsFiguresAreIncomplete(t *testi
 	if want := (wire.LedgerCounts{Sent: 5, Acknowledged: 5}); got.Writes != want {
 		t.Errorf("writes %+v, want %+v", got.Writes, want)
 	}
-	if !strings.Contains(got.Incomplete, "the recorder was restarted, or its pod replaced, during the load") || got.Restarts != 1 {
+	if !strings.Contains(got.Incomplete, "the recorder was started anew during the load") || got.Restarts != 1 {
 		t.Errorf("incomplete %q, %d restarts", got.Incomplete, got.Restarts)
 	}
 	if len(got.Settings) != 1 || got.Settings[0].Unread != "the reading before the load was lost when the recorder ended" {

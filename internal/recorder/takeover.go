@@ -42,7 +42,7 @@ func (w *recorder) takeOver(ctx context.Context) error {
 	w.forwarder.ledger = w.ledger
 	w.state.setRestarts(w.ledger.Restarts())
 	if at := w.state.get().LoadStartedAt; at != nil {
-		w.incomplete = fmt.Sprintf("the recorder was restarted, or its pod replaced, during the load (restart %d): figures of before %s are lost, and the ledger is kept",
+		w.incomplete = fmt.Sprintf("the recorder was started anew during the load (restart %d): figures of before %s are lost, and the ledger is kept",
 			w.ledger.Restarts(), w.now().UTC().Format(time.RFC3339))
 		slog.Warn("restarted during the load: earlier figures are lost, and the ledger is kept", "loadStartedAt", at.Time, "restarts", w.ledger.Restarts())
 	}

@@ -100,7 +100,7 @@ func TestFailover(t *testing.T) {
 		"or since it was last seen closed": {func(e *evidence.Run) {
 			e.State.Failovers[0].Seen, e.State.Failovers[0].ClosedAt = true, evidencetest.AtPtr(31_450)
 		}, "crash db-0 db-1 2000; 990 500 510 508 to 563"},
-		"of one of which nobody noted the decision it may have been open for the whole outage": {func(e *evidence.Run) {
+		"without a known decision it may have been open for the whole outage": {func(e *evidence.Run) {
 			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 31_500, 31_500)}
 			e.State.Failovers[0].Seen, e.State.Failovers[0].Undetected = true, true
 		}, "crash db-0 db-1 2000; absent absent 510 508 to 2000"},
@@ -122,7 +122,7 @@ func TestFailover(t *testing.T) {
 			e.State.Silent = []string{"db-0"}
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionSwitchover}}
 		}, "crash db-0 db-1 2000; absent absent absent unknown"},
-		"nobody asked the old one that does not answer": {func(e *evidence.Run) {
+		"without a switchover an old primary that is silent hides nothing": {func(e *evidence.Run) {
 			e.State.Silent = []string{"db-0"}
 		}, "crash db-0 db-1 2000; 990 500 510 508 to 513"},
 		"a third that does not answer knows nothing of it": {func(e *evidence.Run) {

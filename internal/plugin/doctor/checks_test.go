@@ -81,6 +81,7 @@ func TestWhatEachCheckFinds(t *testing.T) {
 			f.OptionalErr = map[string]error{"postgresqls.acid.zalan.do": refused}
 			delete(f.Optional, "postgresqls.acid.zalan.do")
 		}, "optional", Note, "could not be checked: postgresqls.acid.zalan.do: refused"},
+		"images unknown":      {func(f *Facts) { f.ImagesErr = errors.Join(refused, refused) }, "images", Note, "could not be checked: refused; refused"},
 		"clocks differ":       {func(f *Facts) { f.ClockAhead = -7 * time.Second }, "clock", Note, "ages in the plugin are off"},
 		"clocks may be equal": {func(f *Facts) { f.ClockAhead, f.ClockWidth = 7*time.Second, 3*time.Second }, "clock", Fit, "7s"},
 		"hardly any CPU":      {func(f *Facts) { f.Nodes[0].FreeCPU = 499 }, "free CPU", Bad, "would wait"},

@@ -172,7 +172,7 @@ func boundPhases(b *figure.Bounds, e evidence.Run, s *evidence.Status, m topolog
 	}
 }
 
-// perhapsPlanned: a switchover was asked for, which may be known to the old writer alone, and that does not answer.
+// perhapsPlanned tells whether the failover may be a switchover that the run asked for: the old writer alone may know, and does not answer.
 func perhapsPlanned(e evidence.Run, m *topology.Failover) bool {
 	return !evidence.Unanswered(e, m.OldWriter).None() && slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
 		return evidence.ActionOf(e.Spec, f) == v1alpha1.ActionSwitchover

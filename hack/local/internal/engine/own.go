@@ -203,7 +203,7 @@ func Down(l layout.Layout, purge bool) error {
 // downUnknown ends an engine whose folder was removed while it ran. How the machine was before is lost with the folder.
 func downUnknown(l layout.Layout, purge bool) error {
 	if len(table(l).Marked("")) > 0 {
-		say.Line("The engine's folder was removed while it ran. It is ended; its bridges and rules stay until the machine restarts.")
+		say.Line("The engine's folder was removed while it ran. The engine's bridges and rules stay until the machine restarts.")
 		if err := errors.Join(end(l)...); err != nil {
 			return err
 		}
